@@ -1,0 +1,95 @@
+"""What the application and a worker process say to each other: tagged messages, one reply for each request."""
+
+import msgspec
+
+from solwatch.model.cell import CellInfo, Work
+from solwatch.model.fingerprint import Fingerprint
+from solwatch.model.record import Block, Ceilings, Failure
+
+
+class Open(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Discover the suite in ``benchmarks_dir`` and open ``device`` (``cpu``, ``cuda:0``)."""
+
+    benchmarks_dir: str
+    device: str
+    seed: int
+
+
+class Prepare(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Make a cell's inputs, check it against its reference when ``check``, warm it up."""
+
+    key: str
+    seed: int
+    check: bool
+
+
+class Measure(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Take one block of at most ``target_s`` seconds of calls from the prepared cell."""
+
+    target_s: float
+
+
+class MeasureEnergy(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Run the prepared cell hot for at least ``loop_s`` seconds; on a GPU read the energy counter around it."""
+
+    loop_s: float
+
+
+class MeasureCeilings(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Measure the device's sustained ceilings for these dtypes."""
+
+    dtypes: list[str]
+
+
+class Release(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Forget the prepared cell and its memory."""
+
+
+class Opened(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Reply to ``Open``. ``import_failures``: benchmark modules that don't import, name to message."""
+
+    cells: list[CellInfo]
+    fingerprint: Fingerprint
+    import_failures: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+class Prepared(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Reply to ``Prepare``."""
+
+    work: Work | None
+    timer: str
+    launches: int | None = None
+    caches: str | None = None
+
+
+class Measured(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Reply to ``Measure``."""
+
+    block: Block
+
+
+class EnergyMeasured(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Reply to ``MeasureEnergy``: seconds and joules per call (joules ``None`` without a counter)."""
+
+    hot_s: float
+    energy_j: float | None
+
+
+class CeilingsMeasured(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Reply to ``MeasureCeilings``."""
+
+    ceilings: Ceilings
+
+
+class Released(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Reply to ``Release``."""
+
+
+class Failed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Reply to any request that could not be done; the worker lives on."""
+
+    failure: Failure
+
+
+Request = Open | Prepare | Measure | MeasureEnergy | MeasureCeilings | Release
+Reply = Opened | Prepared | Measured | EnergyMeasured | CeilingsMeasured | Released | Failed

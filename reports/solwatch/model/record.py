@@ -1,0 +1,158 @@
+"""What is measured and kept: blocks, rounds, and the record file that holds them.
+
+A record file is JSON lines: one ``RecordHeader``, then a ``Round`` for each completed round, then at most one
+``RecordEnd``. A killed run leaves a readable file; a torn last line is dropped by the reader.
+"""
+
+import msgspec
+
+from solwatch.model.cell import CellInfo, Work
+from solwatch.model.config import Config
+from solwatch.model.fingerprint import Fingerprint
+
+
+class Telemetry(msgspec.Struct, frozen=True, kw_only=True):
+    """The device's state at one instant; a field is ``None`` where the device doesn't tell.
+
+    ``throttle_reasons`` is NVML's bit mask at that instant; ``violation_s`` maps a reason to its counter, in
+    seconds since boot. ``other_processes`` are process ids on the device that are not ours.
+    """
+
+    sm_clock_hz: float | None = None
+    memory_clock_hz: float | None = None
+    power_w: float | None = None
+    energy_j: float | None = None
+    temperature_c: float | None = None
+    throttle_reasons: int | None = None
+    violation_s: dict[str, float] = msgspec.field(default_factory=dict)
+    ecc_errors: int | None = None
+    utilization: float | None = None
+    other_processes: list[int] = msgspec.field(default_factory=list)
+
+
+class Block(msgspec.Struct, frozen=True, kw_only=True):
+    """One turn of one worker at one cell.
+
+    ``samples_s``: seconds per call, cold. ``null_s``: seconds of a kernel that does nothing, measured in turn
+    with the calls. ``number``: calls unrolled in one sample. ``fallback``: why another timer than the asked one
+    was used. ``launches``: kernels launched by one call, ``None`` when not known. ``sm_clock_hz``: the SM clock
+    seen during the block, mean. ``voids``: why the block can't be trusted; empty when it can.
+    """
+
+    samples_s: list[float]
+    null_s: list[float]
+    number: int
+    timer: str
+    fallback: str | None = None
+    launches: int | None = None
+    sm_clock_hz: float | None = None
+    before: Telemetry | None = None
+    after: Telemetry | None = None
+    voids: list[str] = msgspec.field(default_factory=list)
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a side has no times for a cell.
+
+    ``kind``: ``wrong`` (failed its check), ``raised``, ``out_of_memory``, ``hung``, ``died``, ``missing``
+    (the suite or the op does not have it), ``skipped`` (NotImplementedError in setup).
+    """
+
+    kind: str
+    message: str
+
+
+class Side(msgspec.Struct, frozen=True, kw_only=True):
+    """One side of one cell in one round: its blocks, or the failure that took their place.
+
+    ``energy_j``: joules per call from a hot loop of at least 0.5 s, ``None`` when not taken.
+    ``hot_s``: seconds per call back to back, caches warm, same loop. ``caches``: digest of the JIT and
+    autotune caches after warm-up.
+    """
+
+    blocks: list[Block] = msgspec.field(default_factory=list)
+    failure: Failure | None = None
+    energy_j: float | None = None
+    hot_s: float | None = None
+    caches: str | None = None
+
+
+class CellRound(msgspec.Struct, frozen=True, kw_only=True):
+    """One cell in one round. ``base`` is ``None`` in a run of head alone."""
+
+    key: str
+    head: Side
+    base: Side | None = None
+
+
+class Round(msgspec.Struct, frozen=True, kw_only=True):
+    """One pair of fresh processes. ``head_slot``: which slot (0 or 1) the coin gave to head."""
+
+    index: int
+    head_slot: int
+    started_at: str
+    wall_s: float
+    cells: list[CellRound]
+
+
+class Commit(msgspec.Struct, frozen=True, kw_only=True):
+    """A commit as measured. ``dirty``: the working tree, not the commit itself. ``build``: wheel-cache key."""
+
+    sha: str
+    name: str
+    subject: str
+    committed_at: str
+    dirty: bool = False
+    build: str | None = None
+
+
+class Ceilings(msgspec.Struct, frozen=True, kw_only=True):
+    """Limits of one device.
+
+    ``rated_flops`` and ``sustained_flops``: FLOP/s by dtype name. ``rated_bandwidth`` and
+    ``sustained_bandwidth``: bytes/s. Rated ones are ``None``/absent on a CPU, where only measured ceilings
+    exist. ``rated_clock_hz``: the SM clock that the rated throughput assumes. ``source``: where they come
+    from, in words. ``verified``: whether the rated figures were checked on such a card.
+    """
+
+    rated_flops: dict[str, float] = msgspec.field(default_factory=dict)
+    rated_bandwidth: float | None = None
+    rated_clock_hz: float | None = None
+    sustained_flops: dict[str, float] = msgspec.field(default_factory=dict)
+    sustained_bandwidth: float | None = None
+    source: str = ""
+    verified: bool = False
+
+
+class RecordHeader(msgspec.Struct, frozen=True, kw_only=True):
+    """First line of a record: what was asked, on what, under which rule."""
+
+    schema: int
+    solwatch: str
+    command: str
+    created_at: str
+    machine: str
+    seed: int
+    head: Commit
+    base: Commit | None
+    config: Config
+    fingerprint: Fingerprint
+    ceilings: Ceilings
+    cells: list[CellInfo]
+    work: dict[str, Work]
+    notes: list[str] = msgspec.field(default_factory=list)
+
+
+class RecordEnd(msgspec.Struct, frozen=True, kw_only=True):
+    """Last line: why measuring stopped (``decided``, ``budget``, ``interrupted``, ``error``)."""
+
+    stopped: str
+    wall_s: float
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """A whole record in memory."""
+
+    header: RecordHeader
+    rounds: list[Round]
+    end: RecordEnd | None

@@ -1,0 +1,87 @@
+"""Verdicts on cells and on a commit, with reason codes, evidence and the exit code that follows."""
+
+from collections.abc import Iterable
+from solwatch.model.strings import StrEnum
+
+import msgspec
+
+from solwatch.model.errors import ExitCode
+from solwatch.model.estimate import Estimate
+
+
+class Verdict(StrEnum):
+    """What the gate says of one cell."""
+
+    SLOWER = "slower"
+    FASTER = "faster"
+    UNCHANGED = "unchanged"
+    UNDECIDED = "undecided"
+    BELOW_FLOOR = "below_floor"
+    BROKEN = "broken"
+    NEW = "new"
+    VOID = "void"
+
+
+class Reason(StrEnum):
+    """Why a verdict is what it is."""
+
+    ABOVE_MARGIN = "above_margin"
+    BELOW_MARGIN = "below_margin"
+    WITHIN_MIN_EFFECT = "within_min_effect"
+    NOISE = "noise"
+    BUDGET = "budget"
+    UNDER_SOL_FLOOR = "under_sol_floor"
+    WRONG_RESULT = "wrong_result"
+    RAISED = "raised"
+    OUT_OF_MEMORY = "out_of_memory"
+    HUNG = "hung"
+    DIED = "died"
+    VANISHED = "vanished"
+    NOT_IN_BASE = "not_in_base"
+    UNTRUSTED = "untrusted"
+    CEILING_EXCEEDED = "ceiling_exceeded"
+    MEASURED_ALONE = "measured_alone"
+
+
+class CellVerdict(msgspec.Struct, frozen=True, kw_only=True):
+    """The judgement of one cell.
+
+    ``slowdown_ratio``: head / base over rounds. ``mde``: the smallest slowdown (a fraction) this run could
+    have called, ``None`` when nothing could be computed. ``p_value``: of θ ≤ δ0, already adjusted for cells
+    and looks. ``min_effect`` and ``margin`` are the thresholds used. ``evidence``: short sentences.
+    """
+
+    key: str
+    verdict: Verdict
+    reason: Reason
+    gated: bool
+    evidence: list[str] = msgspec.field(default_factory=list)
+    slowdown_ratio: Estimate | None = None
+    null_ratio: Estimate | None = None
+    mde: float | None = None
+    p_value: float | None = None
+    min_effect: float | None = None
+    margin: float | None = None
+    rounds: int = 0
+
+
+FAILING = frozenset({Verdict.SLOWER, Verdict.BELOW_FLOOR, Verdict.BROKEN})
+DECIDED = frozenset({Verdict.SLOWER, Verdict.FASTER, Verdict.UNCHANGED, Verdict.BELOW_FLOOR, Verdict.BROKEN})
+
+
+def exit_code(verdicts: Iterable[CellVerdict], *, undecided: str = "pass") -> ExitCode:
+    """Return the exit code of a gate that reached ``verdicts``; peers (not gated) don't count.
+
+    When several hold, 1 comes before 3, before 4, before 0. ``new`` cells are measured but decide nothing.
+    """
+    gated = [cell for cell in verdicts if cell.gated]
+    kinds = {cell.verdict for cell in gated}
+    if kinds & FAILING:
+        return ExitCode.SLOWER
+    if Verdict.VOID in kinds:
+        return ExitCode.UNTRUSTED
+    if not kinds or kinds == {Verdict.UNDECIDED}:
+        return ExitCode.UNDECIDED
+    if undecided == "fail" and Verdict.UNDECIDED in kinds:
+        return ExitCode.UNDECIDED
+    return ExitCode.OK
