@@ -1,0 +1,1 @@
+"""Speed of light: ceilings of a device and how far a time is from them."""

@@ -1,0 +1,22 @@
+"""The minimum detectable effect: what a run with this noise could have seen."""
+
+import math
+
+from solwatch.stats.student import upper_quantile
+
+
+def detectable_slowdown(
+    spread: float | None, count: int, *, margin: float, alarm_rate: float, miss_rate: float
+) -> float | None:
+    """Return the slowdown (a fraction) that the test against ``margin`` calls with probability 1 - ``miss_rate``.
+
+    log(1 + MDE) = log(1 + margin) + (t_α + t_β)·s/√n, with ``spread`` s the standard deviation of one round's
+    log ratio, ``count`` n rounds, n - 1 degrees of freedom, and ``alarm_rate`` α the rate this single test is
+    held to after all adjustments. The usual approximation of the noncentral t, a little large for few rounds.
+    ``None`` with fewer than two rounds or without a spread; infinite when it is beyond any slowdown.
+    """
+    if spread is None or count < 2 or not math.isfinite(spread):
+        return None
+    reach = upper_quantile(alarm_rate, count - 1) + upper_quantile(miss_rate, count - 1)
+    exponent = math.log1p(margin) + reach * spread / math.sqrt(count)
+    return math.inf if exponent > 700 else math.expm1(exponent)
