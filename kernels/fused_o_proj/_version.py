@@ -1,0 +1,3 @@
+"""The distribution's version, read by the build too."""
+
+__version__ = "0.1.0"

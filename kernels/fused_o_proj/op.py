@@ -1,0 +1,82 @@
+"""The operator's Python face: the checked function, its fake kernels and ``explain``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from fused_o_proj._arguments import check_call, check_shapes
+from fused_o_proj._native import OPS
+
+__all__ = ["explain", "o_proj_residual"]
+
+
+def o_proj_residual(
+    attn_output: Tensor,
+    residual: Tensor,
+    o_proj_weight: Tensor,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Return ``attn_output @ o_proj_weight.T + residual``, rounded once.
+
+    Shapes: ``attn_output[..., K]``, ``residual[..., N]``, ``o_proj_weight[N, K]`` and
+    ``out[..., N]``, all of one dtype (bfloat16, float16 or float32) on one device. Strides may be
+    anything; unit inner strides are read in place. Sums are kept in float32. ``out``, when given,
+    is written and returned; it may be ``residual`` itself, and must share memory with nothing else.
+
+    Raises TypeError (not a tensor, dtype), ValueError (device, shape), RuntimeError (an input that
+    requires grad under grad mode, overlapping memory, a failed launch). Nothing is written then.
+    """
+    check_call(attn_output, residual, o_proj_weight, out)
+    if out is None:
+        result: Tensor = OPS.o_proj_residual.default(attn_output, residual, o_proj_weight)
+        return result
+    OPS.o_proj_residual.out(attn_output, residual, o_proj_weight, out=out)
+    return out
+
+
+@torch.library.register_fake("fused_o_proj::o_proj_residual")  # type: ignore[untyped-decorator]
+def _(attn_output: Tensor, residual: Tensor, o_proj_weight: Tensor) -> Tensor:
+    check_shapes(attn_output, residual, o_proj_weight)
+    return residual.new_empty(residual.shape)
+
+
+@torch.library.register_fake("fused_o_proj::o_proj_residual.out")  # type: ignore[untyped-decorator]
+def _(attn_output: Tensor, residual: Tensor, o_proj_weight: Tensor, *, out: Tensor) -> None:
+    check_shapes(attn_output, residual, o_proj_weight)
+
+
+def explain(
+    shapes: Sequence[Sequence[int]], dtype: torch.dtype, device: torch.device | str
+) -> dict[str, Any]:
+    """Tell what a call would run, from the dispatch that launches it.
+
+    ``shapes`` are those of attn_output [..., K], residual [..., N] and o_proj_weight [N, K], of
+    contiguous tensors. Returns ``kernel``, ``tile`` ([tokens, output features, input features of
+    a stage] or None), ``split_k`` (groups of warps of a CTA that share K), ``stages``,
+    ``threads`` (of a CTA) and ``ctas``. Kernel "none" launches nothing: out is empty.
+
+    Raises ValueError for shapes that don't fit together, RuntimeError for a dtype, device or build
+    that can't serve them.
+    """
+    attn_shape, residual_shape, weight_shape = (tuple(shape) for shape in shapes)
+    fakes = [torch.empty(s, device="meta") for s in (attn_shape, residual_shape, weight_shape)]
+    check_shapes(*fakes)
+    tokens = fakes[0].shape[:-1].numel()
+    text: str = OPS.explain(
+        tokens, weight_shape[0], weight_shape[1], dtype, _indexed(torch.device(device))
+    )
+    plan: dict[str, Any] = json.loads(text)
+    return plan
+
+
+def _indexed(device: torch.device) -> torch.device:
+    """``cuda`` without an index is the current device."""
+    if device.type == "cuda" and device.index is None and torch.cuda.is_available():
+        return torch.device("cuda", torch.cuda.current_device())
+    return device
