@@ -1,0 +1,96 @@
+# solwatch: from a fresh clone to a verdict. `make help` lists the targets.
+#
+# Needs python3 >= 3.10 with venv, make, a C++ compiler and git. Everything else is installed into .venv by pip.
+# All paths are relative, so that the clone may lie in a folder whose name has spaces.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules
+
+PYTHON3 ?= python3
+CUDA ?= auto
+BENCH_ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --require-virtualenv
+INSTALL := $(PIP) install --quiet --constraint constraints.txt
+
+# The kernels' wheel: CUDA=1 asks for the CUDA build, CUDA=0 for the CPU's, auto goes by the GPU that is visible.
+# `auto` of the wheel's own build would take any nvcc; a machine without a GPU then compiles what it can't run.
+GPU_VISIBLE := $(shell nvidia-smi -L >/dev/null 2>&1 && echo 1 || echo 0)
+ifeq ($(CUDA),auto)
+export FUSED_O_PROJ_CUDA ?= $(if $(filter 1,$(GPU_VISIBLE)),auto,0)
+else
+export FUSED_O_PROJ_CUDA := $(CUDA)
+endif
+comma := ,
+NVCC_FOUND := $(shell command -v nvcc >/dev/null 2>&1 && echo 1 || { [ -x "$${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ] && echo 1 || echo 0; })
+TOOLKIT := $(if $(filter 0,$(FUSED_O_PROJ_CUDA)),,$(if $(filter 0,$(NVCC_FOUND)),toolkit))
+EXTRAS := build$(if $(filter 1,$(GPU_VISIBLE)),$(comma)cuda)$(if $(TOOLKIT),$(comma)toolkit)
+
+.PHONY: help bench test check demo cuda wheelhouse clean venv dev
+
+help:  ## list the targets
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@echo "  CUDA=1 asks for the CUDA build without a GPU, CUDA=0 for the CPU's; PYTHON3=... names the interpreter."
+
+# --- set-up: a stamp for each set of packages, inside the environment that it speaks of -------------------------
+
+$(BIN)/python:
+	@command -v "$(PYTHON3)" >/dev/null 2>&1 || { \
+	  echo "$(PYTHON3) not found: install Python 3.10 or newer, or name one with PYTHON3=..." >&2; exit 3; }
+	@"$(PYTHON3)" -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { \
+	  echo "$$("$(PYTHON3)" --version) is too old: Python 3.10 or newer is needed; name one with PYTHON3=..." >&2; exit 3; }
+	@"$(PYTHON3)" -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "$(PYTHON3) has no venv or no pip: install it (Debian, Ubuntu: apt-get install python3-venv)" >&2; exit 3; }
+	@echo "making $(VENV) with $$("$(PYTHON3)" --version)" >&2
+	@rm -rf $(VENV) && "$(PYTHON3)" -m venv $(VENV)
+
+# The extras are part of the stamp's name: a machine that gets a GPU, or CUDA=1, installs what is missing then.
+STAMP := $(VENV)/.installed-$(subst $(comma),-,$(EXTRAS))
+
+$(STAMP): constraints.txt reports/pyproject.toml | $(BIN)/python
+	@command -v git >/dev/null 2>&1 || { echo "git not found: install it (Debian, Ubuntu: apt-get install git)" >&2; exit 3; }
+	@command -v "$${CXX:-c++}" >/dev/null 2>&1 || { \
+	  echo "C++ compiler $${CXX:-c++} not found: install it (Debian, Ubuntu: apt-get install g++) or name one with CXX=..." >&2; exit 3; }
+	@echo "installing torch and solwatch into $(VENV) (once; torch is the large one)" >&2
+	@$(INSTALL) torch
+	@$(INSTALL) --editable "./reports[$(EXTRAS)]"
+	@touch "$@"
+
+venv: $(STAMP)  ## make .venv and install what measuring needs
+
+$(VENV)/.installed-dev: $(STAMP) constraints.txt reports/pyproject.toml
+	@echo "installing the tools of test and check into $(VENV)" >&2
+	@$(INSTALL) --editable "./reports[$(EXTRAS),test,check]"
+	@touch "$@"
+
+dev: $(VENV)/.installed-dev  ## the same, and what testing and checking need
+
+# --- using it ---------------------------------------------------------------------------------------------------
+
+bench: $(STAMP)  ## build HEAD and its parent, time both, print the verdict, write build/report/index.html
+	@$(BIN)/solwatch bench $(BENCH_ARGS)
+
+demo: $(STAMP)  ## three commits in a scratch clone: the gate passes, fails, passes
+	@$(BIN)/python .ci/demo.py
+
+# --- developing it ----------------------------------------------------------------------------------------------
+
+test: $(VENV)/.installed-dev  ## all tests, on the built wheels
+	@$(BIN)/python .ci/test_wheels.py $(TEST_ARGS)
+
+check: $(VENV)/.installed-dev  ## ruff, mypy, import-linter, documentation's tables, workflows
+	@bash .ci/check.sh $(BIN)
+
+cuda: $(VENV)/.installed-dev  ## compile the CUDA library (no GPU needed) and load it
+	@$(BIN)/python .ci/build_cuda.py
+
+wheelhouse: $(VENV)/.installed-dev  ## wheels of everything but torch for PYTHON=3.12, for a machine without network
+	@$(BIN)/python .ci/wheelhouse.py $(if $(PYTHON),--python "$(PYTHON)") $(WHEELHOUSE_ARGS)
+
+clean:  ## remove what was generated; keep .venv
+	@rm -rf build wheelhouse .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .benchmarks
