@@ -1,0 +1,187 @@
+"""Shows the gate at work: three commits in a scratch clone, of which it must pass, fail and pass.
+
+The scratch clone lies under build/demo; nothing outside it is touched. The commits are real ones on top of the
+clone's HEAD: a change of the README, one line that makes the operator copy its weight at every call, and the
+revert of that line. Each is gated against its parent, exactly as a team's runner would do it. Exits 0 when the
+gate answered 0, 1, 0, and 1 otherwise. ``--only-commits`` makes the commits and stops.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+OPERATOR = Path("kernels/fused_o_proj/op.py")
+ANCHOR = "    check_call(attn_output, residual, o_proj_weight, out)\n"
+SLOWER_LINE = "    o_proj_weight = o_proj_weight.clone()\n"
+CODES = {
+    0: "passed: nothing is slower",
+    1: "failed: at least one cell is slower",
+    2: "refused: the request is wrong",
+    3: "refused: the machine or the build can't be trusted",
+    4: "nothing was decided",
+}
+
+
+class DemoError(Exception):
+    """The demonstration can't be made: one line that says why."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One commit of the story and the exit code that the gate must give it."""
+
+    sha: str
+    title: str
+    says: str
+    expected: int
+
+
+class Scratch:
+    """A clone of the repository that may be committed to."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def make(cls, path: Path) -> "Scratch":
+        """Clone the repository's HEAD to ``path``, over whatever an earlier demonstration left there."""
+        dirty = _git(ROOT, "status", "--porcelain", "--untracked-files=no")
+        if dirty:
+            _say("Note: uncommitted changes are not part of this; the scratch clone starts from HEAD.")
+        shutil.rmtree(path, ignore_errors=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _git(ROOT, "clone", "--quiet", "--no-tags", "--", str(ROOT), str(path))
+        scratch = cls(path)
+        # a clone of a detached HEAD, or of a branch of any name, ends on one branch of the demonstration's own
+        scratch.git("checkout", "--quiet", "-B", "demo", _git(ROOT, "rev-parse", "HEAD"))
+        scratch.git("config", "user.name", "solwatch demo")
+        scratch.git("config", "user.email", "demo@solwatch.invalid")
+        scratch.git("config", "commit.gpgsign", "false")
+        scratch.git("config", "core.hooksPath", os.devnull)
+        return scratch
+
+    def git(self, *arguments: str) -> str:
+        """Run git in the clone and return its output."""
+        return _git(self.path, *arguments)
+
+    def commit(self, subject: str) -> str:
+        """Commit every change of tracked files and return the new commit's name."""
+        if not self.git("status", "--porcelain", "--untracked-files=no"):
+            raise DemoError(f"nothing changed for the commit '{subject}'")
+        self.git("commit", "--quiet", "--all", "--message", subject)
+        return self.git("rev-parse", "HEAD")
+
+
+def make_commits(scratch: Scratch) -> list[Step]:
+    """Write the three commits of the story; DemoError when the operator no longer has the line to change."""
+    readme = scratch.path / "README.md"
+    readme.write_text(readme.read_text(encoding="utf-8") + "\nA sentence that no kernel reads.\n", encoding="utf-8")
+    unchanged = scratch.commit("Add a sentence to the README")
+
+    operator = scratch.path / OPERATOR
+    source = operator.read_text(encoding="utf-8")
+    if source.count(ANCHOR) != 1:
+        raise DemoError(
+            f"{OPERATOR} has {source.count(ANCHOR)} lines that read '{ANCHOR.strip()}', 1 is needed: "
+            "the demonstration adds its slow line after it; correct ANCHOR in .ci/demo.py"
+        )
+    operator.write_text(source.replace(ANCHOR, ANCHOR + SLOWER_LINE), encoding="utf-8")
+    slower = scratch.commit("Keep a copy of the weight, to be safe")
+
+    scratch.git("revert", "--no-edit", slower)
+    repaired = scratch.git("rev-parse", "HEAD")
+    return [
+        Step(unchanged, "a change of the README", "Nothing that runs has changed, so the gate must pass it.", 0),
+        Step(
+            slower,
+            "one line more in the operator",
+            f"It reads '{SLOWER_LINE.strip()}'. Every test still passes; the gate must not pass it.",
+            1,
+        ),
+        Step(repaired, "that line taken out again", "The operator is what it was, so the gate must pass it.", 0),
+    ]
+
+
+def gate(scratch: Scratch, step: Step, arguments: Sequence[str]) -> int:
+    """Gate one commit against its parent, its output going straight to the reader; returns the exit code."""
+    solwatch = Path(sys.executable).with_name("solwatch")
+    if not solwatch.exists():
+        raise DemoError(f"{solwatch} is missing: run it through `make demo`, which installs solwatch first")
+    command = [str(solwatch), "gate", f"{step.sha}~1", step.sha, *arguments]
+    _say(f"$ solwatch gate {step.sha[:8]}~1 {step.sha[:8]} {' '.join(arguments)}")
+    return subprocess.run(command, cwd=scratch.path, check=False).returncode
+
+
+def main() -> int:
+    """Tell the story; returns the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only-commits", action="store_true", help="make the three commits and stop")
+    parser.add_argument("--path", type=Path, default=ROOT / "build" / "demo" / "clone", help="where the clone goes")
+    parser.add_argument("gate", nargs="*", help="further arguments of solwatch gate, after --")
+    options = parser.parse_args()
+    arguments = options.gate or ["--set", "quick"]
+    begin = time.monotonic()
+
+    scratch = Scratch.make(options.path.resolve())
+    steps = make_commits(scratch)
+    _say("Three commits in a scratch clone, each gated against its parent:")
+    for number, step in enumerate(steps, 1):
+        _say(f"  {number}. {step.sha[:8]}  {scratch.git('log', '-1', '--format=%s', step.sha)}")
+    if options.only_commits:
+        return 0
+
+    answers = []
+    for number, step in enumerate(steps, 1):
+        _say(f"\n{number} of {len(steps)}: {step.title}. {step.says}")
+        code = gate(scratch, step, arguments)
+        wanted = "" if code == step.expected else f", where {step.expected} was due"
+        _say(f"=> exit code {code}{wanted}: {CODES.get(code, 'unknown')}")
+        answers.append(code)
+        if code == 130:
+            return code
+
+    right = answers == [step.expected for step in steps]
+    words = ["passed" if code == 0 else "failed" if code == 1 else f"ended with {code}" for code in answers]
+    _say(f"\n{time.monotonic() - begin:.0f} s. The page of the last gate: {_page(scratch)}")
+    _say(f"demo: {', '.join(words)}, {'as it must' if right else 'which is WRONG: it must pass, fail and pass'}")
+    return 0 if right else 1
+
+
+def _page(scratch: Scratch) -> str:
+    page = scratch.path / "build" / "report" / "index.html"
+    return os.path.relpath(page, Path.cwd()) if page.exists() else "none was written"
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")} | {"LC_ALL": "C"}
+    try:
+        done = subprocess.run(
+            ["git", *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
+        )
+    except FileNotFoundError:
+        raise DemoError("git not found: install it") from None
+    if done.returncode != 0:
+        lines = done.stderr.strip().splitlines() or ["no message"]
+        raise DemoError(f"git {arguments[0]} failed: {lines[-1]}")
+    return done.stdout.strip()
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except DemoError as error:
+        print(f"demo: {error}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
