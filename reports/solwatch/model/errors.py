@@ -30,6 +30,18 @@ class MachineError(SolwatchError):
     """The machine or the build can't be trusted or failed."""
 
 
+class BuildError(SolwatchError):
+    """A commit doesn't compile; who is at fault, head or machine, is for the caller to say.
+
+    ``commit``: its name. ``output``: the last lines of the compiler's output.
+    """
+
+    def __init__(self, message: str, *, commit: str, output: str) -> None:
+        super().__init__(message)
+        self.commit = commit
+        self.output = output
+
+
 class HeadBuildError(SolwatchError):
     """The head doesn't compile: the commit is at fault, not the machine."""
 

@@ -1,0 +1,114 @@
+"""Files that are either old or new, never half: atomic replacement, and JSON lines that survive a kill."""
+
+import errno
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+
+from solwatch.model.errors import MachineError, SolwatchError
+
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+_DENIED = {errno.EROFS, errno.EACCES, errno.EPERM}
+
+
+def disk_error(path: Path, error: OSError) -> SolwatchError:
+    """Return the one-line error for an ``OSError`` met while writing ``path``."""
+    if error.errno in _FULL:
+        return MachineError(f"no space left for {path}: free some space on that disk and run again")
+    if error.errno in _DENIED:
+        return MachineError(f"{path} can't be written ({os.strerror(error.errno or 0)}): make its folder writable")
+    return MachineError(f"{path} can't be written: {error.strerror or error}")
+
+
+@contextmanager
+def disk_errors(path: Path) -> Iterator[None]:
+    """Turn every ``OSError`` of the block into the one-line error for ``path``."""
+    try:
+        yield
+    except OSError as error:
+        raise disk_error(path, error) from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in ``folder`` durable; a rename is only on disk after this."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def atomic_write(path: Path, data: bytes) -> None:
+    """Replace ``path`` by ``data``; whoever reads sees the old file or the new one.
+
+    The folder is made when missing. Raises ``MachineError`` when the disk is full or can't be written; the old
+    file is untouched then.
+    """
+    with disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                # mkstemp gives 0600, and results are meant to be read by others (the web server, CI)
+                os.fchmod(file.fileno(), 0o644)
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+        sync_folder(path.parent)
+
+
+class LineWriter:
+    """Appends lines to a file, each on disk before ``append`` returns.
+
+    A line that could not be written whole (full disk) is cut off again, so that what was there stays readable.
+    """
+
+    def __init__(self, path: Path, *, fresh: bool) -> None:
+        """Open ``path``; ``fresh`` refuses a file that exists (``MachineError``)."""
+        self.path = path
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_EXCL if fresh else 0)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._handle = os.open(path, flags, 0o644)
+            self._good = os.fstat(self._handle).st_size
+            sync_folder(path.parent)
+        except FileExistsError as error:
+            raise MachineError(f"{path} exists already and is not overwritten: give the run another name") from error
+        except OSError as error:
+            raise disk_error(path, error) from error
+
+    def append(self, line: bytes) -> None:
+        """Write ``line`` (without its newline) and sync; raises ``MachineError``, earlier lines kept."""
+        left = memoryview(line + b"\n")
+        try:
+            while left:
+                left = left[os.write(self._handle, left) :]
+            os.fsync(self._handle)
+        except OSError as error:
+            os.ftruncate(self._handle, self._good)
+            raise disk_error(self.path, error) from error
+        self._good += len(line) + 1
+
+    def close(self) -> None:
+        """Close the file; safe to call twice."""
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+
+    def __enter__(self) -> "LineWriter":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+def read_lines(path: Path) -> list[bytes]:
+    """Return the complete lines of ``path``; a last line without its newline was torn by a kill and is dropped."""
+    return path.read_bytes().split(b"\n")[:-1]

@@ -1,0 +1,106 @@
+"""Record files: a header line, a line for each completed round, an end line."""
+
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+import msgspec
+
+from solwatch.model.errors import RequestError
+from solwatch.model.record import Record, RecordEnd, RecordHeader, Round
+from solwatch.workspace.files import LineWriter, read_lines
+
+SCHEMA = 1
+"""Number of the record format; a reader refuses any other."""
+
+_Part = TypeVar("_Part", RecordHeader, RecordEnd, Round)
+
+
+class RecordWriter:
+    """Writes one record; every line is on disk before the call that wrote it returns."""
+
+    def __init__(self, lines: LineWriter) -> None:
+        """Use :meth:`create`."""
+        self._lines = lines
+
+    @classmethod
+    def create(cls, path: Path, header: RecordHeader) -> "RecordWriter":
+        """Start a record at ``path``, which must not exist; raises ``MachineError`` when it can't be written."""
+        writer = cls(LineWriter(path, fresh=True))
+        writer._lines.append(msgspec.json.encode(header))
+        return writer
+
+    @property
+    def path(self) -> Path:
+        """Where the record lies."""
+        return self._lines.path
+
+    def append(self, completed: Round) -> None:
+        """Add a completed round; raises ``MachineError``, earlier rounds kept."""
+        self._lines.append(msgspec.json.encode(completed))
+
+    def finish(self, end: RecordEnd) -> None:
+        """Add the end and close the file."""
+        self._lines.append(msgspec.json.encode(end))
+        self.close()
+
+    def close(self) -> None:
+        """Close the file without an end, as an interrupted run does."""
+        self._lines.close()
+
+    def __enter__(self) -> "RecordWriter":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+def read_record(path: Path) -> Record:
+    """Read a record, finished or not.
+
+    A torn last line (a killed run) is dropped. Raises ``RequestError`` with the line number for anything else
+    that isn't a record of this schema.
+    """
+    try:
+        lines = read_lines(path)
+    except OSError as error:
+        raise RequestError(f"the record {path} can't be read: {error.strerror}") from error
+    if not lines:
+        raise RequestError(f"{path} is not a solwatch record: it has no complete first line")
+    _check_schema(path, lines[0])
+    header = _decode(path, 1, lines[0], RecordHeader)
+    rounds: list[Round] = []
+    end: RecordEnd | None = None
+    for number, line in enumerate(lines[1:], start=2):
+        if end is not None:
+            raise RequestError(f"{path}, line {number}: nothing may follow the end of a record")
+        if "stopped" in _object(path, number, line):
+            end = _decode(path, number, line, RecordEnd)
+        else:
+            rounds.append(_decode(path, number, line, Round))
+    return Record(header=header, rounds=rounds, end=end)
+
+
+def _check_schema(path: Path, line: bytes) -> None:
+    found = _object(path, 1, line).get("schema")
+    if found is None:
+        raise RequestError(f"{path}, line 1: not a solwatch record, it has no schema number")
+    if found != SCHEMA:
+        raise RequestError(
+            f"{path}, line 1: record schema {found!r}, this solwatch reads {SCHEMA}: "
+            "read it with the solwatch that wrote it"
+        )
+
+
+def _object(path: Path, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        return msgspec.json.decode(line, type=dict[str, Any])
+    except msgspec.DecodeError as error:
+        raise RequestError(f"{path}, line {number}: not a JSON object ({error})") from error
+
+
+def _decode(path: Path, number: int, line: bytes, kind: type[_Part]) -> _Part:
+    try:
+        return msgspec.json.decode(line, type=kind)
+    except msgspec.DecodeError as error:
+        raise RequestError(f"{path}, line {number}: not a {kind.__name__} ({error})") from error
