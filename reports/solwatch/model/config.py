@@ -10,7 +10,14 @@ Count = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class CellOverride(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Settings for the cells whose key matches ``match`` (a glob); the last match wins, setting by setting."""
+    """Settings for the cells whose key matches a glob; the last match wins, setting by setting.
+
+    ``match``: glob on the cell's key
+    ``min_effect``: as above, for these cells
+    ``margin``: as above, for these cells
+    ``sol_floor``: SOL score below which the commit fails, whatever its base did
+    ``gated``: whether these cells count for the exit code
+    """
 
     match: str
     min_effect: Fraction | None = None
@@ -20,17 +27,30 @@ class CellOverride(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All settings. Fractions are relative (0.01 is 1 %); times are seconds.
+    """All settings; fractions are relative (0.01 is 1 %), times are seconds, paths lie under the repository's root.
 
-    ``min_effect``: the slowdown that the gate must catch (δ1); ``None`` picks the device's default,
-    ``min_effect_cuda`` with at least ``min_effect_floor_s``, or ``min_effect_cpu``. ``margin``: δ0; ``None`` is
-    ``margin_fraction`` × min effect. ``false_alarm_rate``: per commit, over all cells and looks.
-    ``miss_rate``: β of ``unchanged``. ``budget_s``: wall time for measuring. ``rounds``: the looks at which a
-    verdict may fall, in completed rounds; measuring stops at the last. ``hang_s``: a worker silent this long
-    is ended. ``results``: the folder asv's results lie in; ``records``: solwatch's own. ``build_inputs``: what
-    a wheel is built from, paths under the repository root; ``build_command``: how, with ``{python}``,
-    ``{source}`` and ``{wheels}`` filled in; ``environment``: the variables that builds and benchmarks may see,
-    globs.
+    ``min_effect``: slowdown that the gate must catch (δ1); none picks the default of the device
+    ``min_effect_cuda``: default on a GPU
+    ``min_effect_floor_s``: on a GPU the slowdown is never taken below this many seconds of the base's time
+    ``min_effect_cpu``: default on a CPU
+    ``margin``: slowdown below which a report would be a false alarm (δ0); none is ``margin_fraction`` × min effect
+    ``margin_fraction``: margin as a share of the min effect
+    ``false_alarm_rate``: of a commit, over all its cells and looks together
+    ``miss_rate``: of `unchanged`, for each cell (β)
+    ``budget_s``: wall time for measuring
+    ``rounds``: looks at which a verdict may fall, in completed rounds; measuring stops at the last
+    ``hang_s``: a worker silent for this long is ended
+    ``undecided``: whether a gate with undecided cells passes or fails
+    ``cell_set``: named set of cells that is measured unless the command line names another
+    ``benchmarks``: folder of the suite
+    ``results``: folder of asv's results
+    ``records``: folder of solwatch's own records
+    ``report``: folder that pages are written to
+    ``build_inputs``: files and folders that a wheel is built from; the same contents are built once
+    ``build_command``: how it is built, with ``{python}``, ``{source}`` and ``{wheels}`` filled in
+    ``build_environment``: variables for the build by device type (``cpu``, ``cuda``); those already set win
+    ``environment``: variables that builds and benchmarks may see, globs
+    ``cells``: settings for the cells that a glob matches, see below
     """
 
     min_effect: Fraction | None = None
@@ -43,7 +63,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     miss_rate: Fraction = 0.01
     budget_s: Positive = 300.0
     rounds: Annotated[list[Count], msgspec.Meta(min_length=1)] = msgspec.field(default_factory=lambda: [6, 10, 16])
-    hang_s: Positive = 60.0
+    hang_s: Positive = 120.0
     undecided: Literal["pass", "fail"] = "pass"
     cell_set: str = "standard"
     benchmarks: str = "benchmarks"
@@ -56,6 +76,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             "{python} -m pip wheel --quiet --no-build-isolation --no-deps --no-index -w {wheels} {source}".split()
         )
     )
+    build_environment: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
     environment: list[str] = msgspec.field(
         default_factory=lambda: (
             "PATH HOME USER LANG LC_* TZ TMPDIR CUDA_* NVIDIA_* LD_LIBRARY_PATH OMP_* MKL_* CC CXX MAX_JOBS "

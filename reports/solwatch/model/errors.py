@@ -4,7 +4,15 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """What a command's exit code says; only a verdict returns ``SLOWER``."""
+    """What a command's exit code says; when several hold: 2, then 1, 3, 4, 0.
+
+    ``OK``: measured, and nothing is slower
+    ``SLOWER``: at least one cell is slower, below its floor, or broken by the head; only a verdict says so
+    ``USAGE``: the request is wrong: usage, configuration, unknown commit
+    ``UNTRUSTED``: the machine or the build can't be trusted or failed
+    ``UNDECIDED``: nothing was decided: no cell measured, or every gated cell undecided
+    ``INTERRUPTED``: interrupted; completed rounds are kept
+    """
 
     OK = 0
     SLOWER = 1

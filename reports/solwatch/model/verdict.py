@@ -10,7 +10,17 @@ from solwatch.model.estimate import Estimate
 
 
 class Verdict(StrEnum):
-    """What the gate says of one cell."""
+    """What the gate says of one cell.
+
+    ``SLOWER``: head is slower than the margin allows, beyond what noise explains
+    ``FASTER``: the mirror image
+    ``UNCHANGED``: a slowdown of the min effect is ruled out
+    ``UNDECIDED``: neither could be shown; the MDE says what could have been
+    ``BELOW_FLOOR``: the SOL score is under the floor set for the cell
+    ``BROKEN``: head raises, hangs, gives a wrong result, or no longer has the cell
+    ``NEW``: base can't run it: measured, floors apply, never slower
+    ``VOID``: the measurement can't be trusted
+    """
 
     SLOWER = "slower"
     FASTER = "faster"

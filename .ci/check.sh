@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Everything that is checked without running the project: style, types, layers, tables, scripts, workflows.
+# Usage: .ci/check.sh FOLDER-OF-THE-TOOLS. Runs all checks, names those that failed, exits 1 if any did.
+set -uo pipefail
+
+cd "$(dirname "$0")/.."
+bin=${1:-.venv/bin}
+PATH="$(cd "$bin" && pwd):$PATH"
+failed=()
+
+check() {
+  local name=$1
+  shift
+  echo "-- $name"
+  "$@" || failed+=("$name")
+}
+
+check "ruff check" ruff check --quiet .
+check "ruff format" ruff format --check --quiet .
+check "mypy, strict: solwatch, kernels" mypy reports/solwatch kernels/fused_o_proj kernels/native_build
+check "mypy, strict: tools" mypy .ci
+check "import contracts" lint-imports --no-logo --cache-dir build/importlinter
+check "tables of the documentation" python .ci/doc_tables.py --check
+check "news fragments" towncrier build --draft --version next >/dev/null
+check "shell scripts" shellcheck .ci/run .ci/check.sh
+if [ -d .github/workflows ]; then
+  check "workflows: syntax" actionlint
+  check "workflows: schema" check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+  check "workflows: security" zizmor --quiet --offline --persona=auditor .github
+fi
+
+if [ ${#failed[@]} -gt 0 ]; then
+  printf 'check: failed: %s\n' "${failed[@]}" >&2
+  exit 1
+fi
+echo "check: all passed"

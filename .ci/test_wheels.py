@@ -1,0 +1,90 @@
+"""Runs the tests on the built wheels: an environment of their own, in which the source tree can't be imported.
+
+Both wheels are built from a copy of the sources and installed into build/test/venv. The packages of the
+environment that runs this are visible there, but not its editable install of solwatch. When the tests end, a
+module of ours that came from anywhere else fails the run. Further arguments go to pytest.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+from wheels import DISTRIBUTIONS, ROOT, WheelError, build_wheels
+
+WORK = ROOT / "build" / "test"
+
+SESSION = """
+import sys
+from pathlib import Path
+import pytest
+
+class FromWheels:
+    # Fails the run when one of our modules was not imported from the environment's own site-packages.
+    def __init__(self, names, home):
+        self.names, self.home = names, Path(home).resolve()
+
+    def strangers(self):
+        for name in self.names:
+            file = getattr(sys.modules.get(name), "__file__", None)
+            if file and self.home not in Path(file).resolve().parents:
+                yield f"{name} was imported from {file}, not from the wheel in {self.home}"
+
+    def pytest_terminal_summary(self, terminalreporter):
+        for line in self.strangers():
+            terminalreporter.write_line("ERROR: " + line, red=True)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session, exitstatus):
+        if any(self.strangers()) and exitstatus == 0:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+names, home, *arguments = sys.argv[1:]
+sys.exit(pytest.main(arguments, plugins=[FromWheels(names.split(","), home)]))
+"""
+
+
+def make_environment(folder: Path, wheels: list[Path]) -> Path:
+    """Make a virtual environment with the wheels installed and this environment's packages visible behind them.
+
+    Returns its interpreter. The packages come by a path line in a .pth file: the .pth files among them, an
+    editable install's too, are not read then.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    python = folder / "bin" / "python"
+    purelib = site_packages(python)
+    (purelib / "driver.pth").write_text(sysconfig.get_paths()["purelib"] + "\n", encoding="utf-8")
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(python)]
+    subprocess.run([*pip, "install", "--quiet", "--no-deps", "--no-index", *map(str, wheels)], check=True)
+    return python
+
+
+def site_packages(python: Path) -> Path:
+    """Return the folder that an interpreter installs packages to."""
+    code = "import sysconfig; print(sysconfig.get_paths()['purelib'])"
+    return Path(subprocess.run([str(python), "-c", code], check=True, capture_output=True, text=True).stdout.strip())
+
+
+def main() -> int:
+    """Build, install, test; returns pytest's exit code."""
+    try:
+        built = build_wheels(WORK, WORK / "wheels")
+    except WheelError as error:
+        print(f"test: {error}", file=sys.stderr)
+        return 1
+    python = make_environment(WORK / "venv", list(built.values()))
+    print("testing " + ", ".join(wheel.name for wheel in built.values()), flush=True)
+    environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    environment |= {"PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}", "SOLWATCH_TEST_WHEELS": str(WORK / "wheels")}
+    command = [str(python), "-c", SESSION, ",".join(DISTRIBUTIONS), str(site_packages(python)), *sys.argv[1:]]
+    return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
