@@ -2,6 +2,9 @@
 
 import msgspec
 
+MEASURING_PROTOCOL = 1
+"""Number of the way times are taken; another number means times that must not be compared."""
+
 
 class Fingerprint(msgspec.Struct, frozen=True, kw_only=True):
     """The device and software a time belongs to; ``uuid`` is said, not compared.

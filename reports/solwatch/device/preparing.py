@@ -1,0 +1,40 @@
+"""What both devices do with a cell before it is timed: poison its output, call it once, check the result."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from solwatch.model.cell import Cell
+
+
+def poison(tensors: Mapping[str, Any]) -> None:
+    """Fill the tensor named ``out`` with NaN (integers: their least value), so that an unwritten element shows.
+
+    An ``out`` that shares its storage with another tensor is an input too and is left alone.
+    """
+    out = tensors.get("out")
+    if not isinstance(out, torch.Tensor):
+        return
+    others = (value for name, value in tensors.items() if name != "out" and isinstance(value, torch.Tensor))
+    if any(value.untyped_storage().data_ptr() == out.untyped_storage().data_ptr() for value in others):
+        return
+    if out.dtype.is_floating_point or out.dtype.is_complex:
+        out.fill_(math.nan)
+    elif out.dtype == torch.bool:
+        out.fill_(True)
+    else:
+        out.fill_(torch.iinfo(out.dtype).min)
+
+
+def first_call(cell: Cell, tensors: Mapping[str, Any], *, check: bool) -> None:
+    """Call the cell once on ``tensors`` with its output poisoned and check the result if asked.
+
+    Raises what the cell raises: ``AssertionError`` when the result is wrong.
+    """
+    poison(tensors)
+    with torch.no_grad():
+        cell.call(**tensors)
+        if check:
+            cell.check(**tensors)
