@@ -1,0 +1,1 @@
+"""The suite: which cells of the op are measured."""

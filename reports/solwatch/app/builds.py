@@ -1,0 +1,80 @@
+"""From names of commits to sides that can be measured: resolved, built, their suites laid out."""
+
+import contextlib
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from solwatch.app.sides import Side
+from solwatch.model.config import Config
+from solwatch.model.errors import BuildError, HeadBuildError, MachineError, RequestError
+from solwatch.model.record import Commit
+from solwatch.workspace.builds import Builder
+from solwatch.workspace.git import Repository
+
+WHEELS = "build/solwatch/wheels"
+SUITES = "build/solwatch/suites"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Built:
+    """A commit with its build and its suite on disk. ``wall_s``: what building took, 0 from the cache."""
+
+    commit: Commit
+    side: Side
+    benchmarks_dir: Path
+    compiled: bool
+    wall_s: float
+
+
+def builder_for(repository: Repository, config: Config, device_type: str, environment: Mapping[str, str]) -> Builder:
+    """Return the builder of this repository's wheels for ``device_type`` (``cpu`` or ``cuda``)."""
+    wanted = config.build_environment.get(device_type, {})
+    return Builder(
+        repository,
+        repository.root / WHEELS,
+        inputs=config.build_inputs,
+        command=config.build_command,
+        environment_globs=config.environment,
+        variant={name: environment.get(name, value) for name, value in wanted.items()},
+    )
+
+
+def build(
+    repository: Repository, builder: Builder, commit: Commit, name: str, config: Config, say: Callable[[str], None]
+) -> Built:
+    """Build one side; raises ``HeadBuildError`` when head doesn't compile, ``MachineError`` when base doesn't."""
+    try:
+        wheel = builder.provide(commit, say)
+    except BuildError as error:
+        kind = HeadBuildError if name == "head" else MachineError
+        raise kind(f"{name} is at fault: {error}\n{error.output}") from None
+    return Built(
+        commit=msgspec.structs.replace(commit, build=wheel.key),
+        side=Side(name=name, path=(str(wheel.path),)),
+        benchmarks_dir=_suite(repository, commit, config),
+        compiled=wheel.built,
+        wall_s=wheel.wall_s,
+    )
+
+
+def _suite(repository: Repository, commit: Commit, config: Config) -> Path:
+    """Return the folder with the commit's own benchmarks; the working tree's are used in place."""
+    if commit.dirty:
+        return repository.root / config.benchmarks
+    home = repository.root / SUITES / commit.sha
+    if not home.is_dir():
+        # exported beside, then renamed: an interrupted export must not be taken for a suite
+        scratch = home.with_name(f"{commit.sha}.{os.getpid()}")
+        shutil.rmtree(scratch, ignore_errors=True)
+        repository.export(commit, scratch)
+        with contextlib.suppress(OSError):
+            scratch.rename(home)
+        shutil.rmtree(scratch, ignore_errors=True)
+    if not (home / config.benchmarks).is_dir():
+        raise RequestError(f"{commit.name} ({commit.sha[:8]}) has no folder {config.benchmarks!r}: set 'benchmarks'")
+    return home / config.benchmarks

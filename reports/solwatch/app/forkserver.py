@@ -1,0 +1,129 @@
+"""A process that has imported torch once and forks warmed workers: a fresh process in milliseconds.
+
+It never touches CUDA, so that each child makes a context of its own. It runs in a session of its own: Ctrl-C in
+the terminal reaches the application alone, which then ends its processes. When the application dies, so do they.
+"""
+
+import ctypes
+import faulthandler
+import importlib
+import os
+import signal
+import socket
+import sys
+import time
+import traceback
+
+import msgspec
+
+from solwatch.app.channel import Channel, ChannelClosed
+
+_PR_SET_PDEATHSIG = 1
+PRELOADED = ("numpy", "torch", "asv_runner.discovery", "solwatch.app.worker")
+"""What a worker needs and what is the same for both sides; one that isn't installed is left out."""
+
+
+class Fork(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Fork a worker that talks over the descriptor sent along; ``path`` goes in front of sys.path."""
+
+    path: list[str]
+    environment: dict[str, str]
+    log: str
+
+
+class Reap(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Ask how a worker ended; waits for at most ``wait_s``."""
+
+    pid: int
+    wait_s: float
+
+
+class Forked(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Reply to ``Fork``."""
+
+    pid: int
+
+
+class Reaped(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Reply to ``Reap``: a wait status in words, ``None`` when it still runs."""
+
+    ended: str | None
+
+
+def main() -> None:
+    """Serve fork requests on the descriptor given as the only argument until it closes."""
+    _die_with_parent()
+    channel: Channel[Fork | Reap] = Channel(socket.socket(fileno=int(sys.argv[1])), Fork | Reap)
+    for name in PRELOADED:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            continue
+    while True:
+        try:
+            request, descriptors = channel.receive_with_descriptors(1)
+        except ChannelClosed:
+            return
+        if isinstance(request, Reap):
+            channel.send(Reaped(ended=_reap(request.pid, request.wait_s)))
+            continue
+        pid = os.fork()
+        if pid == 0:
+            channel.close()
+            _become_worker(request, descriptors[0])
+        os.close(descriptors[0])
+        channel.send(Forked(pid=pid))
+
+
+def _become_worker(request: Fork, descriptor: int) -> None:
+    """Serve measurements in this forked child and never return."""
+    code = 1
+    try:
+        _die_with_parent()
+        log = os.open(request.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        faulthandler.enable()
+        os.environ.update(request.environment)
+        sys.path[:0] = request.path
+        from solwatch.app.worker import serve
+
+        serve(socket.socket(fileno=descriptor))
+        code = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _reap(pid: int, wait_s: float) -> str | None:
+    deadline = time.monotonic() + wait_s
+    while True:
+        try:
+            ended, status = os.waitpid(pid, os.WNOHANG)
+        except ChildProcessError:
+            return "already gone"
+        if ended:
+            return _in_words(status)
+        if time.monotonic() >= deadline:
+            return None
+        time.sleep(0.005)
+
+
+def _in_words(status: int) -> str:
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        return f"killed by signal {number} ({signal.Signals(number).name})"
+    return f"exited with code {os.waitstatus_to_exitcode(status)}"
+
+
+def _die_with_parent() -> None:
+    """Ask the kernel to end this process when its parent ends, however that happens (Linux)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+"""What stays after a run: asv results for both commits and a report people can open."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from solwatch.asvio.results import save_results
+from solwatch.judge.judgement import Judgement
+from solwatch.model.record import Record
+from solwatch.render.html import render_html
+from solwatch.render.json import render_json
+from solwatch.workspace.files import write_atomically
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """Where things were written, and what could not be."""
+
+    report: Path
+    json: Path
+    record: Path
+    warnings: list[str]
+
+
+def keep(record: Record, judgement: Judgement, root: Path, path: Path) -> Kept:
+    """Write asv results and the report; a results folder that can't be merged is a warning, never overwritten."""
+    warnings = save_results(record, judgement, root / record.header.config.results)
+    report, document = write_report(record, judgement, root / record.header.config.report)
+    return Kept(report=report, json=document, record=path, warnings=warnings)
+
+
+def write_report(record: Record, judgement: Judgement, folder: Path) -> tuple[Path, Path]:
+    """Write ``index.html`` and ``report.json`` into ``folder`` and return their paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    report, document = folder / "index.html", folder / "report.json"
+    write_atomically(report, render_html(record, judgement).encode())
+    write_atomically(document, render_json(record, judgement))
+    return report, document

@@ -1,0 +1,102 @@
+"""Rounds until everything is decided, the budget is spent or the last look is done; each kept as it ends."""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from solwatch.app.rounds import Plan, RoundRunner
+from solwatch.app.sides import Bench, Side
+from solwatch.app.survey import Survey
+from solwatch.judge.pacing import next_cells
+from solwatch.model.ports import Clock
+from solwatch.model.record import CellRound, Failure, Record, RecordEnd, RecordHeader, Round
+from solwatch.model.record import Side as SideRecord
+
+_VANISHED = Failure(kind="missing", message="the suite of head does not have this benchmark")
+
+
+class Progress(Protocol):
+    """Where the cell, the round and the time left are shown."""
+
+    def round(self, index: int) -> None:
+        """Say that a round begins."""
+
+    def cell(self, key: str) -> None:
+        """Say that a cell begins."""
+
+
+class RoundWriter(Protocol):
+    """Where completed rounds are kept."""
+
+    def append(self, completed: Round) -> None:
+        """Keep one round, durably."""
+
+    def finish(self, end: RecordEnd) -> None:
+        """Say why measuring stopped."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measuring:
+    """What a run or a gate hands over to be measured."""
+
+    bench: Bench
+    head: Side
+    base: Side | None
+    survey: Survey
+    header: RecordHeader
+    plan: Plan
+    most_rounds: int
+
+
+def measure(job: Measuring, writer: RoundWriter, progress: Progress, *, clock: Clock) -> Record:
+    """Measure round after round and return the record; an interruption is recorded and passed on."""
+    runner = RoundRunner(job.bench, job.head, job.base, clock=clock, coin=random.Random(job.header.seed))
+    started_s = clock.monotonic()
+    rounds: list[Round] = []
+
+    def record(stopped: str | None = None) -> Record:
+        end = RecordEnd(stopped=stopped, wall_s=clock.monotonic() - started_s) if stopped else None
+        return Record(header=job.header, rounds=rounds, end=end)
+
+    stopped = "error"
+    try:
+        while True:
+            keys = next_cells(record()) if rounds else [cell.key for cell in job.survey.cells]
+            stopped = _reason_to_stop(job, keys, rounds, clock.monotonic() - started_s) or ""
+            if stopped:
+                break
+            stopped = "error"
+            progress.round(len(rounds))
+            rounds.append(_round(job, runner, len(rounds), keys, progress.cell))
+            writer.append(rounds[-1])
+    except KeyboardInterrupt:
+        stopped = "interrupted"
+        raise
+    finally:
+        writer.finish(RecordEnd(stopped=stopped, wall_s=clock.monotonic() - started_s))
+    return record(stopped)
+
+
+def _reason_to_stop(job: Measuring, keys: Sequence[str], rounds: Sequence[Round], elapsed_s: float) -> str | None:
+    if rounds and not keys:
+        return "decided"
+    if len(rounds) >= job.most_rounds:
+        return "rounds"
+    if rounds and elapsed_s + max(one.wall_s for one in rounds[-3:]) > job.header.config.budget_s:
+        return "budget"
+    return None
+
+
+def _round(
+    job: Measuring, runner: RoundRunner, index: int, keys: Sequence[str], on_cell: Callable[[str], None]
+) -> Round:
+    wanted = set(keys)
+    cells = [cell for cell in job.survey.cells if cell.key in wanted]
+    completed = runner.run(index, cells, job.plan, on_cell=on_cell)
+    if index == 0 and job.survey.vanished:
+        completed.cells.extend(
+            CellRound(key=cell.key, head=SideRecord(failure=_VANISHED), base=SideRecord())
+            for cell in job.survey.vanished
+        )
+    return completed

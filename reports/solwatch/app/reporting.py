@@ -1,0 +1,29 @@
+"""The plot of ``report``: a record read again, judged again, shown again."""
+
+from pathlib import Path
+
+from solwatch.app.gate import Outcome
+from solwatch.app.keeping import Kept, write_report
+from solwatch.judge.judging import judge
+from solwatch.model.errors import NothingMeasuredError, RequestError
+from solwatch.workspace.records import read_record
+
+
+def newest_record(records: Path) -> Path:
+    """Return the newest record below ``records``; raises ``RequestError`` when there is none."""
+    found = sorted((records / "records").glob("*.jsonl"))
+    if not found:
+        raise RequestError(f"no record in {records / 'records'}: 'solwatch gate BASE HEAD' makes one")
+    return found[-1]
+
+
+def reported(path: Path, output: Path) -> Outcome:
+    """Judge the record in ``path`` by the thresholds frozen in it and write its page into ``output``."""
+    record = read_record(path)
+    if not record.rounds:
+        raise NothingMeasuredError(f"{path} has no completed round: nothing to judge")
+    judgement = judge(record)
+    report, document = write_report(record, judgement, output)
+    return Outcome(
+        record=record, judgement=judgement, kept=Kept(report=report, json=document, record=path, warnings=[])
+    )

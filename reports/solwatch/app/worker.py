@@ -1,0 +1,144 @@
+"""A worker process: discovers the suite against one side's build and measures the cells it is told to."""
+
+import socket
+import traceback
+
+from solwatch.app.channel import Channel, ChannelClosed
+from solwatch.asvio.discovery import AsvCell, Discovery, discover
+from solwatch.device.opening import open_device
+from solwatch.model.ports import Device
+from solwatch.model.protocol import (
+    CeilingsMeasured,
+    Describe,
+    Described,
+    Failed,
+    Measure,
+    MeasureCeilings,
+    Measured,
+    MeasureEnergy,
+    Open,
+    Opened,
+    Prepare,
+    Prepared,
+    Release,
+    Released,
+    Reply,
+    Request,
+)
+from solwatch.model.record import Block, Failure
+
+_LINE_LIMIT = 400
+
+
+def serve(connection: socket.socket) -> None:
+    """Answer requests until the other end closes; an exception of a cell becomes a ``Failed`` reply."""
+    channel: Channel[Request] = Channel(connection, Request)
+    worker = Worker()
+    while True:
+        try:
+            request = channel.receive()
+        except ChannelClosed:
+            return
+        try:
+            reply = worker.answer(request)
+        except (Exception, SystemExit) as error:
+            traceback.print_exc()
+            reply = Failed(failure=failure_of(error))
+        channel.send(reply)
+
+
+class Worker:
+    """The state of a worker: the open suite and device, and the prepared cell."""
+
+    def __init__(self) -> None:
+        """Start with nothing open."""
+        self._discovery: Discovery | None = None
+        self._device: Device | None = None
+        self._asv_cell: AsvCell | None = None
+
+    def answer(self, request: Request) -> Reply:
+        """Do what one request asks; raises what the suite raises."""
+        match request:
+            case Open():
+                return self._open(request)
+            case Describe():
+                return self._describe(request)
+            case Prepare():
+                return self._prepare(request)
+            case Measure():
+                return Measured(block=self._measure(request.target_s))
+            case MeasureEnergy():
+                return self._open_device().measure_energy(request.loop_s)
+            case MeasureCeilings():
+                return CeilingsMeasured(ceilings=self._open_device().ceilings(request.dtypes))
+            case Release():
+                self._release()
+                return Released()
+
+    def _open(self, request: Open) -> Opened:
+        self._discovery = discover(request.benchmarks_dir)
+        self._device = open_device(request.device, seed=request.seed)
+        return Opened(
+            cells=self._discovery.infos,
+            fingerprint=self._device.fingerprint(),
+            import_failures=self._discovery.import_failures,
+        )
+
+    def _describe(self, request: Describe) -> Described:
+        work = {}
+        for key in request.keys:
+            try:
+                work[key] = self._suite().suite_cell(key).work
+            except Exception:
+                traceback.print_exc()
+        return Described(work=work)
+
+    def _prepare(self, request: Prepare) -> Prepared:
+        info = self._suite().info(request.key)
+        if info.kind == "suite":
+            cell = self._suite().suite_cell(request.key)
+            return self._open_device().prepare(cell, seed=request.seed, check=request.check)
+        asv_cell = self._suite().asv_cell(request.key)
+        asv_cell.setup()
+        self._asv_cell = asv_cell
+        return Prepared(work=None, timer="wall")
+
+    def _measure(self, target_s: float) -> Block:
+        if self._asv_cell is None:
+            return self._open_device().measure(target_s)
+        samples, number = self._asv_cell.run(target_s)
+        return Block(samples_s=samples, null_s=[], number=number, timer="wall")
+
+    def _release(self) -> None:
+        if self._asv_cell is not None:
+            self._asv_cell.teardown()
+            self._asv_cell = None
+        else:
+            self._open_device().release()
+
+    def _suite(self) -> Discovery:
+        if self._discovery is None:
+            raise RuntimeError("the worker was asked for a cell before it was told which suite to open")
+        return self._discovery
+
+    def _open_device(self) -> Device:
+        if self._device is None:
+            raise RuntimeError("the worker was asked to measure before it was told which device to open")
+        return self._device
+
+
+def failure_of(error: BaseException) -> Failure:
+    """Return the kind and one line of an exception a cell raised."""
+    names = {kind.__name__ for kind in type(error).__mro__}
+    if isinstance(error, AssertionError):
+        kind = "wrong"
+    elif isinstance(error, NotImplementedError):
+        kind = "skipped"
+    elif "OutOfMemoryError" in names or isinstance(error, MemoryError):
+        kind = "out_of_memory"
+    elif isinstance(error, KeyError) and "unknown cell" in str(error):
+        kind = "missing"
+    else:
+        kind = "raised"
+    text = " ".join(str(error).split())[:_LINE_LIMIT]
+    return Failure(kind=kind, message=f"{type(error).__name__}: {text}" if text else type(error).__name__)

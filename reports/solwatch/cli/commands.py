@@ -1,0 +1,159 @@
+"""The commands and their options; each hands a request to the application and shows what came back."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from solwatch.app.gate import Outcome, Services
+    from solwatch.model.config import Config
+
+DEVICE = click.option(
+    "--device", default="auto", show_default=True, metavar="auto|cpu|cuda|cuda:N", help="Where to measure."
+)
+SET = click.option("--set", "named_set", metavar="NAME", help="Named set of cells: standard, quick, or all.")
+BENCH = click.option(
+    "-b", "--bench", "patterns", multiple=True, metavar="REGEX", help="Only cells whose name matches; peers too."
+)
+SEED = click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Seed of data, placements and coins.")
+ROUNDS = click.option("--rounds", type=click.IntRange(1, 1000), help="At most this many rounds.")
+BUDGET = click.option("--budget", type=click.FloatRange(1), metavar="SECONDS", help="Wall time for measuring.")
+MIN_EFFECT = click.option(
+    "--min-effect", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Slowdown to catch: 0.02 is 2 %."
+)
+
+
+def _measuring(function: "Callable[..., Any]") -> "Callable[..., Any]":
+    for option in (MIN_EFFECT, BUDGET, ROUNDS, SEED, BENCH, SET, DEVICE):
+        function = option(function)
+    return function
+
+
+@click.command()
+@click.argument("base")
+@click.argument("head", default="HEAD")
+@click.option("--working-tree", is_flag=True, help="Measure the files as they are now as head.")
+@click.option("--undecided", type=click.Choice(["pass", "fail"]), help="What an undecided cell does.")
+@_measuring
+def gate(base: str, head: str, working_tree: bool, undecided: str | None, **options: Any) -> int:
+    """Measure HEAD against BASE in rounds of fresh processes and say whether it is slower."""
+    if working_tree and head != "HEAD":
+        raise click.UsageError(f"--working-tree measures the files as they are: it goes without a HEAD ({head!r})")
+    return _compare(base, None if working_tree else head, undecided=undecided, **options)
+
+
+@click.command()
+@click.argument("commit", default="HEAD")
+@click.option("--working-tree", is_flag=True, help="Measure the files as they are now.")
+@_measuring
+def run(commit: str, working_tree: bool, **options: Any) -> int:
+    """Measure COMMIT alone: times, speed-of-light scores, energy."""
+    if working_tree and commit != "HEAD":
+        raise click.UsageError(f"--working-tree measures the files as they are: it goes without a COMMIT ({commit!r})")
+    return _compare(None, None if working_tree else commit, **options)
+
+
+@click.command()
+@_measuring
+def bench(**options: Any) -> int:
+    """Measure HEAD against its parent, quick set; HEAD alone on a first commit."""
+    from solwatch.workspace.git import Repository
+
+    repository = Repository.open(Path.cwd())
+    parent = repository.parent(repository.resolve("HEAD"))
+    if parent is None:
+        click.echo("HEAD is the first commit: it is measured alone, there is nothing to compare it with", err=True)
+    options["named_set"] = options["named_set"] or "quick"
+    return _compare(parent.sha if parent else None, "HEAD", **options)
+
+
+@click.command()
+@click.argument("record", required=False, type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--output", type=click.Path(file_okay=False, path_type=Path), help="Folder for index.html and JSON.")
+def report(record: Path | None, output: Path | None) -> int:
+    """Judge a RECORD again (the newest by default), show it and write its page."""
+    from solwatch.app.reporting import newest_record, reported
+    from solwatch.cli.showing import show
+    from solwatch.workspace.git import Repository
+    from solwatch.workspace.settings import load_config
+
+    if record is None or output is None:
+        root = Repository.open(Path.cwd()).root
+        config = load_config(root, {})
+        record = record or newest_record(root / config.records)
+        output = output or root / config.report
+    return show(reported(record, output))
+
+
+@click.command()
+@DEVICE
+@click.option("--dtype", "dtypes", multiple=True, default=("bfloat16", "float16", "float32"), show_default=True)
+def ceilings(device: str, dtypes: tuple[str, ...]) -> int:
+    """Show the device's limits: rated by its clocks and widths, and sustained as measured now."""
+    from solwatch.app.ceilings import measured_ceilings
+    from solwatch.render.ceilings import render_ceilings
+
+    fingerprint, limits = measured_ceilings(device, list(dtypes))
+    click.echo(render_ceilings(fingerprint, limits))
+    return 0
+
+
+@click.command()
+@DEVICE
+def doctor(device: str) -> int:
+    """Check what measuring needs: GPU, driver, toolkit, torch, the op, NVML, git; each with its fix."""
+    from solwatch.app.examination import examine
+    from solwatch.render.doctor import render_findings
+
+    findings = examine(Path.cwd(), device)
+    click.echo(render_findings(findings))
+    return 3 if any(finding.status == "fail" for finding in findings) else 0
+
+
+def _compare(base: str | None, head: str | None, **options: Any) -> int:
+    from solwatch.app.gate import Request, compare
+    from solwatch.cli.showing import show
+    from solwatch.model.cell import CellSelection
+
+    services, config = _services(options)
+    request = Request(
+        command=shlex.join(["solwatch", *sys.argv[1:]]),
+        head=head,
+        base=base,
+        device=options["device"],
+        selection=CellSelection(options["named_set"] or config.cell_set, tuple(options["patterns"])),
+        config=config,
+        seed=options["seed"],
+        rounds=options["rounds"],
+    )
+    outcome: Outcome = compare(request, services)
+    return show(outcome)
+
+
+def _services(options: dict[str, Any]) -> "tuple[Services, Config]":
+    import os
+
+    from solwatch.app.clock import SystemClock
+    from solwatch.app.gate import Services
+    from solwatch.asvio.machine import machine_name
+    from solwatch.render.progress import Progress
+    from solwatch.workspace.git import Repository
+    from solwatch.workspace.settings import load_config
+
+    repository = Repository.open(Path.cwd())
+    asked = {"min_effect": options["min_effect"], "budget_s": options["budget"], "undecided": options.get("undecided")}
+    config = load_config(repository.root, {name: value for name, value in asked.items() if value is not None})
+    services = Services(
+        repository=repository,
+        clock=SystemClock(),
+        environment=dict(os.environ),
+        machine=machine_name(),
+        say=lambda text: click.echo(text, err=True),
+        progress=Progress.open,
+    )
+    return services, config

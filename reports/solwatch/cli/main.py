@@ -1,0 +1,90 @@
+"""The entry point: parses, runs a command, and turns every ending into the documented exit code."""
+
+import os
+import signal
+import sys
+import tempfile
+import traceback
+from collections.abc import Sequence
+from types import FrameType
+
+import click
+
+from solwatch import __version__
+from solwatch.cli.commands import bench, ceilings, doctor, gate, report, run
+from solwatch.model.errors import ExitCode, SolwatchError
+
+EXIT_CODES = """
+\b
+Exit codes:
+  0    measured, and nothing is slower
+  1    a cell is slower, below its floor, or broken by the head
+  2    the request is wrong: usage, configuration, unknown commit
+  3    the machine or the build can't be trusted or failed
+  4    nothing was decided
+  130  interrupted
+"""
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, epilog=EXIT_CODES)
+@click.version_option(__version__, prog_name="solwatch")
+def solwatch() -> None:
+    """Tell whether a commit made a fused kernel slower, and how far it is from the speed of light."""
+
+
+for command in (gate, run, bench, report, ceilings, doctor):
+    solwatch.add_command(command)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run ``solwatch`` with ``arguments`` (the process's own by default) and exit with the documented code."""
+    sys.exit(outcome(arguments))
+
+
+def outcome(arguments: Sequence[str] | None = None) -> int:
+    """Return the exit code of one call; no exception leaves it, and only a verdict gives 1."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupt)
+    try:
+        code = solwatch.main(arguments and list(arguments), prog_name="solwatch", standalone_mode=False)
+        return int(code or ExitCode.OK)
+    except (KeyboardInterrupt, click.Abort):
+        return _end("interrupted", ExitCode.INTERRUPTED)
+    except click.UsageError as error:
+        hint = f"; try '{error.ctx.command_path} --help'" if error.ctx else ""
+        return _end(f"{error.format_message()}{hint}", ExitCode.USAGE)
+    except click.ClickException as error:
+        return _end(error.format_message(), ExitCode.USAGE)
+    except SolwatchError as error:
+        return _end(str(error), error.exit_code)
+    except BrokenPipeError:
+        # The reader of our output is gone: nothing more can be said there, not even at interpreter exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.UNTRUSTED
+    except OSError as error:
+        return _end(f"{error.strerror or error}: {error.filename or 'no file named'}", ExitCode.UNTRUSTED)
+    except Exception as error:
+        return _end(f"internal error: {type(error).__name__}: {error}; {_kept_trace()}", ExitCode.UNTRUSTED)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _end(message: str, code: ExitCode) -> int:
+    click.echo(f"solwatch: {message}", err=True)
+    return int(code)
+
+
+def _kept_trace() -> str:
+    """Write the current traceback to a file and say where."""
+    try:
+        with tempfile.NamedTemporaryFile("w", prefix="solwatch-", suffix=".trace", delete=False) as kept:
+            traceback.print_exc(file=kept)
+    except OSError:
+        return "the traceback could not be kept"
+    return f"the traceback is in {kept.name}"
+
+
+if __name__ == "__main__":
+    main()
