@@ -144,7 +144,7 @@ class RecordHeader(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RecordEnd(msgspec.Struct, frozen=True, kw_only=True):
-    """Last line: why measuring stopped (``decided``, ``budget``, ``interrupted``, ``error``)."""
+    """Last line: why measuring stopped (``decided``, ``rounds``, ``budget``, ``interrupted``, ``error``)."""
 
     stopped: str
     wall_s: float

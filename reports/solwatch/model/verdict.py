@@ -51,6 +51,7 @@ class Reason(StrEnum):
     UNTRUSTED = "untrusted"
     CEILING_EXCEEDED = "ceiling_exceeded"
     MEASURED_ALONE = "measured_alone"
+    SKIPPED = "skipped"
 
 
 class CellVerdict(msgspec.Struct, frozen=True, kw_only=True):

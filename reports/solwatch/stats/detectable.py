@@ -10,8 +10,8 @@ def detectable_slowdown(
 ) -> float | None:
     """Return the slowdown (a fraction) that the test against ``margin`` calls with probability 1 - ``miss_rate``.
 
-    log(1 + MDE) = log(1 + margin) + (t_α + t_β)·s/√n, with ``spread`` s the standard deviation of one round's
-    log ratio, ``count`` n rounds, n - 1 degrees of freedom, and ``alarm_rate`` α the rate this single test is
+    log(1 + MDE) = log(1 + margin) + (t_alarm + t_miss)·s/√n, with ``spread`` s the standard deviation of one round's
+    log ratio, ``count`` n rounds, n - 1 degrees of freedom, and ``alarm_rate`` the rate this single test is
     held to after all adjustments. The usual approximation of the noncentral t, a little large for few rounds.
     ``None`` with fewer than two rounds or without a spread; infinite when it is beyond any slowdown.
     """

@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 
-class Moments(NamedTuple):
+@dataclass(frozen=True)
+class Moments:
     """Of ``count`` finite values: their mean, and the standard deviation of one (``None`` below two values)."""
 
     mean: float
@@ -27,9 +28,9 @@ def moments(values: Sequence[float]) -> Moments | None:
     if not values or not all(math.isfinite(value) for value in values):
         return None
     count = len(values)
-    mean = math.fsum(values) / count
     if count == 1:
-        return Moments(mean, None, 1)
+        return Moments(values[0], None, 1)
     if min(values) == max(values):
         return Moments(values[0], 0.0, count)
+    mean = math.fsum(values) / count
     return Moments(mean, math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (count - 1)), count)

@@ -22,7 +22,7 @@ def ratio_estimate(log_ratios: Sequence[float], level: float) -> Estimate | None
         return None
     error = found.standard_error
     if error is None:
-        return Estimate(point=math.exp(found.mean), low=None, high=None, level=level, count=1)
+        return Estimate(point=_exp(found.mean), low=None, high=None, level=level, count=1)
     reach = upper_quantile((1 - level) / 2, found.count - 1) * error if error > 0 else 0.0
     return Estimate(
         point=_exp(found.mean),

@@ -1,14 +1,15 @@
 """Student's t: tail and quantile."""
 
 import functools
-import importlib
 from typing import Any
 
 
 @functools.cache
 def _special() -> Any:
     # Loaded at first use: scipy costs 0.4 s, which commands that compute nothing must not pay.
-    return importlib.import_module("scipy.special")
+    import scipy.special
+
+    return scipy.special
 
 
 def upper_tail(t: float, degrees: int) -> float:

@@ -1,0 +1,98 @@
+"""The sentences that stand beside a verdict."""
+
+import math
+
+from solwatch.judge.judgement import CellFacts, SideFacts
+from solwatch.judge.rule import Decision
+from solwatch.judge.thresholds import NULL_DRIFT
+from solwatch.model.estimate import Estimate
+from solwatch.model.verdict import Verdict
+
+
+def change(ratio: float) -> str:
+    """Return a slowdown ratio in words: ``+2.31 %``, or ``6.40 times`` when it is far from 1."""
+    if not math.isfinite(ratio):
+        return "beyond any measure"
+    if 0.5 < ratio < 2:
+        return f"{100 * (ratio - 1):+.2f} %"
+    return f"{ratio:.3g} times"
+
+
+def percent(fraction: float | None) -> str:
+    """Return a fraction as a percentage with three digits, ``unknown`` when there is none."""
+    if fraction is None:
+        return "unknown"
+    return f"{100 * fraction:.3g} %" if math.isfinite(fraction) else "beyond any measure"
+
+
+def interval(estimate: Estimate) -> str:
+    """Return ``+2.31 % (95 % interval +1.90 % to +2.72 %)``."""
+    if estimate.low is None or estimate.high is None:
+        return f"{change(estimate.point)} (one round, no interval)"
+    return (
+        f"{change(estimate.point)} ({100 * estimate.level:g} % interval {change(estimate.low)} to "
+        f"{change(estimate.high)})"
+    )
+
+
+def decision_evidence(decision: Decision, ratio: Estimate | None, facts: CellFacts, miss_rate: float) -> list[str]:
+    """Return what a rule's decision rests on, most important first."""
+    limits = facts.thresholds
+    if ratio is None:
+        return ["no round was completed for this cell: raise budget_s or measure fewer cells"]
+    over = f"over {ratio.count} round{'s' if ratio.count != 1 else ''}"
+    measured = f"head / base is {interval(ratio)} {over}"
+    if decision.verdict is Verdict.SLOWER:
+        return [
+            measured,
+            f"a change within the margin of {percent(limits.margin)} is ruled out: adjusted p = {decision.p_value:.2g}",
+        ]
+    if decision.verdict is Verdict.FASTER:
+        return [measured, f"a change within the margin of {percent(limits.margin)} is ruled out"]
+    if decision.verdict is Verdict.UNCHANGED:
+        sentences = [
+            measured,
+            f"a slowdown of {percent(limits.min_effect)} or more is ruled out, wrong at most "
+            f"{percent(miss_rate)} of the time",
+        ]
+        if ratio.high is not None and ratio.high < 1 / (1 + limits.margin):
+            sentences.append("it is probably faster, but not surely enough to say so")
+        return sentences
+    advice = "raise rounds or budget_s, quieten the machine, or raise min_effect for this cell"
+    seen = f"this run could have called a slowdown of {percent(decision.mde)}; wanted {percent(limits.min_effect)}"
+    return [measured, f"{seen}: {advice}"]
+
+
+def floor_evidence(score: float, best: float, floor: float) -> str:
+    """Return the sentence on a SOL floor that is missed even at the interval's good end, ``best``."""
+    return f"SOL score {score:.3f}, at best {best:.3f}, is under the floor of {floor:.3f} (sol_floor)"
+
+
+def side_evidence(facts: CellFacts, null_ratio: Estimate | None, exceeded: list[str]) -> list[str]:
+    """Return what a reader must know of how the cell was measured, whatever the verdict."""
+    sentences = [f"{text}; its score is left out" for text in exceeded]
+    dropped = [fact for fact in facts.rounds if fact.dropped is not None]
+    if dropped:
+        causes = list(dict.fromkeys(fact.dropped for fact in dropped if fact.dropped))
+        sentences.append(f"{len(dropped)} of {len(facts.rounds)} rounds not used: {'; '.join(causes[:2])}")
+    sides = [("head", facts.head)] + ([("base", facts.base)] if facts.base is not None else [])
+    for name, side in sides:
+        sentences += _one_side(name, side)
+    launches = (facts.head.launches, facts.base.launches if facts.base is not None else None)
+    if None not in launches and launches[0] != launches[1]:
+        sentences.append(f"one call launches {launches[0]} kernels in head, {launches[1]} in base")
+    if null_ratio is not None and abs(null_ratio.point - 1) > NULL_DRIFT:
+        sentences.append(f"a kernel that does nothing differs between the sides by {change(null_ratio.point)}")
+    return sentences
+
+
+def _one_side(name: str, side: SideFacts) -> list[str]:
+    sentences = []
+    if side.fallback:
+        sentences.append(f"{name}: timed by {', '.join(side.timers) or 'another timer'}, {side.fallback}")
+    if len(side.caches) > 1:
+        sentences.append(f"{name}: compiled or tuned in {len(side.caches)} different ways from round to round")
+    if side.state.other_processes:
+        processes = ", ".join(str(process) for process in side.state.other_processes)
+        sentences.append(f"{name}: other processes were on the device: {processes}")
+    return sentences

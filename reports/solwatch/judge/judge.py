@@ -1,0 +1,176 @@
+"""From a record to a judgement."""
+
+from collections.abc import Mapping, Sequence
+
+from solwatch.judge.case import Case, cases
+from solwatch.judge.evidence import decision_evidence, floor_evidence, side_evidence
+from solwatch.judge.holm_t import HolmT
+from solwatch.judge.judgement import CellFacts, Coverage, Judgement, LookDecision
+from solwatch.judge.rule import Decision, Rule
+from solwatch.judge.series import log_ratios, null_log_ratios
+from solwatch.judge.side import measured_excess
+from solwatch.judge.thresholds import INTERVAL_LEVEL, MIN_ROUNDS, Thresholds
+from solwatch.model.estimate import Estimate
+from solwatch.model.record import Ceilings, Record
+from solwatch.model.verdict import CellVerdict, Reason, Verdict, exit_code
+from solwatch.sol.score import CeilingKind, sol_limit
+from solwatch.stats.centre import TRIM_FRACTION
+from solwatch.stats.ratio import ratio_estimate, time_estimate
+
+FLOORED = frozenset({Verdict.FASTER, Verdict.UNCHANGED, Verdict.UNDECIDED, Verdict.NEW})
+"""Verdicts that a missed SOL floor takes the place of; the others say something worse already."""
+
+
+def judge(record: Record, rule: Rule | None = None) -> Judgement:
+    """Return the judgement of ``record``: a function of it alone, so that it can be judged again.
+
+    ``rule`` decides what the times say; the one that the record's configuration asks for when ``None``.
+    Thresholds come from ``record.header.config``. Raises ``RequestError`` for a margin that is not below its
+    min effect.
+    """
+    rule = rule or HolmT.from_config(record.header.config)
+    found = cases(record)
+    thresholds = _thresholds(record, rule, found)
+    decisions = _decide(record, rule, found)
+    verdicts = [_verdict(case, decisions.get(case.info.key), thresholds, record.header.ceilings) for case in found]
+    return Judgement(
+        verdicts=verdicts,
+        facts={case.info.key: _facts(case, decisions.get(case.info.key)) for case in found},
+        coverage=Coverage.of(verdicts),
+        exit_code=int(exit_code(verdicts, undecided=record.header.config.undecided)),
+        thresholds=thresholds,
+        looks=_looks(decisions),
+        final=[case.info.key for case in found if _is_final(case, decisions.get(case.info.key))],
+        completed=len(record.rounds),
+    )
+
+
+def decided(record: Record, rule: Rule | None = None) -> set[str]:
+    """Return the keys of the cells that need no more rounds: decided for good, broken, or measured enough."""
+    return set(judge(record, rule).final)
+
+
+def _thresholds(record: Record, rule: Rule, found: Sequence[Case]) -> Thresholds:
+    config = record.header.config
+    return Thresholds(
+        rule=rule.name,
+        rule_text=rule.text,
+        false_alarm_rate=config.false_alarm_rate,
+        miss_rate=config.miss_rate,
+        looks=rule.looks,
+        family=_family(found, gated=True),
+        trim_fraction=TRIM_FRACTION,
+    )
+
+
+def _decide(record: Record, rule: Rule, found: Sequence[Case]) -> dict[str, Decision]:
+    # Peers are judged as a family of their own: they must not make the gate's own cells harder to decide.
+    decisions: dict[str, Decision] = {}
+    for gated in (True, False):
+        compared = [case.compared for case in found if case.finding is None and case.gated is gated]
+        decisions.update(
+            rule.decide(
+                compared,
+                family=_family(found, gated=gated),
+                completed=len(record.rounds),
+                ended=record.end is not None,
+            )
+        )
+    return decisions
+
+
+def _family(found: Sequence[Case], *, gated: bool) -> int:
+    return sum(case.facts.thresholds.gated is gated for case in found)
+
+
+def _verdict(case: Case, decision: Decision | None, thresholds: Thresholds, ceilings: Ceilings) -> CellVerdict:
+    facts = case.facts
+    ratio = ratio_estimate(log_ratios(facts.rounds), INTERVAL_LEVEL)
+    null_ratio = ratio_estimate(null_log_ratios(facts.rounds), INTERVAL_LEVEL)
+    if case.finding is not None:
+        verdict, reason, evidence = case.finding.verdict, case.finding.reason, list(case.finding.evidence)
+    else:
+        assert decision is not None, "a case without a finding is decided by the rule"
+        verdict, reason = decision.verdict, decision.reason
+        evidence = decision_evidence(decision, ratio, facts, thresholds.miss_rate)
+    missed = _missed_floor(facts, thresholds)
+    if missed is not None and (verdict in FLOORED or verdict is Verdict.SLOWER):
+        evidence.append(missed)
+        if verdict in FLOORED:
+            verdict, reason = Verdict.BELOW_FLOOR, Reason.UNDER_SOL_FLOOR
+    if verdict not in (Verdict.BROKEN, Verdict.VOID):
+        evidence += side_evidence(facts, null_ratio, _beaten_ceilings(facts, ceilings))
+    return CellVerdict(
+        key=case.info.key,
+        verdict=verdict,
+        reason=reason,
+        gated=case.gated,
+        evidence=evidence,
+        slowdown_ratio=ratio,
+        null_ratio=null_ratio,
+        mde=decision.mde if decision else None,
+        p_value=decision.p_value if decision else None,
+        min_effect=facts.thresholds.min_effect,
+        margin=facts.thresholds.margin,
+        rounds=len(facts.rounds),
+    )
+
+
+def _missed_floor(facts: CellFacts, thresholds: Thresholds) -> str | None:
+    """Return evidence when head is under its SOL floor even at the good end of its interval.
+
+    One-sided at the false-alarm rate, shared over looks and cells like every other way to fail a commit.
+    """
+    floor = facts.thresholds.sol_floor
+    score = facts.head.score
+    if floor is None or score is None or score.sol_score is None:
+        return None
+    rate = thresholds.false_alarm_rate / (len(thresholds.looks) * max(thresholds.family, 1))
+    times = [fact.head_s for fact in facts.rounds if fact.head_s is not None]
+    time = time_estimate(times, 1 - 2 * rate)
+    if time is None or time.low is None or len(times) < MIN_ROUNDS:
+        return None
+    best = score.t_sol_s / time.low
+    return floor_evidence(score.sol_score, best, floor) if best < floor else None
+
+
+def _beaten_ceilings(facts: CellFacts, ceilings: Ceilings) -> list[str]:
+    limit = sol_limit(facts.work, ceilings) if facts.work is not None else None
+    if limit is None or limit.kind is not CeilingKind.MEASURED:
+        return []
+    time: Estimate | None = facts.head.time
+    excess = measured_excess(facts.work, time.point if time else None, ceilings)
+    return [f"head: {excess}"] if excess else []
+
+
+def _facts(case: Case, decision: Decision | None) -> CellFacts:
+    facts = case.facts
+    return CellFacts(
+        key=facts.key,
+        unit=facts.unit,
+        work=facts.work,
+        head=facts.head,
+        base=facts.base,
+        rounds=facts.rounds,
+        thresholds=facts.thresholds,
+        decided_at=decision.decided_at if decision else None,
+    )
+
+
+def _looks(decisions: Mapping[str, Decision]) -> list[LookDecision]:
+    fallen: dict[int, dict[str, Verdict]] = {}
+    for key, decision in decisions.items():
+        if decision.decided_at is not None:
+            fallen.setdefault(decision.decided_at, {})[key] = decision.verdict
+    return [LookDecision(completed=completed, verdicts=fallen[completed]) for completed in sorted(fallen)]
+
+
+def _is_final(case: Case, decision: Decision | None) -> bool:
+    if decision is not None:
+        return decision.final
+    assert case.finding is not None, "a case is either found or decided"
+    if case.finding.reason is Reason.UNTRUSTED:
+        return False
+    if case.finding.verdict is Verdict.NEW:
+        return sum(fact.head_s is not None for fact in case.facts.rounds) >= MIN_ROUNDS
+    return True

@@ -1,0 +1,61 @@
+"""Whether another round is worth taking, and of which cells."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from solwatch.judge.judge import judge
+from solwatch.judge.rule import Rule
+from solwatch.model.record import Record, Round
+
+
+class Pace(msgspec.Struct, frozen=True, kw_only=True):
+    """What to do next.
+
+    ``open_keys``: cells that need another round, in the record's order; empty when measuring is over.
+    ``stop``: why it is over (``decided``, ``rounds``, ``budget``), the word for ``RecordEnd.stopped``; ``None``
+    while it goes on. ``decided_keys``: cells that need no more. ``next_round_s``: what the next round will
+    probably take, in seconds, ``None`` before the first.
+    """
+
+    open_keys: list[str]
+    stop: str | None
+    decided_keys: list[str]
+    next_round_s: float | None
+
+
+def pace(record: Record, *, elapsed_s: float, rule: Rule | None = None) -> Pace:
+    """Return whether another round follows the record's rounds, ``elapsed_s`` seconds after measuring began.
+
+    A round is started only when it will probably end within ``config.budget_s``; the first is always taken, so
+    that a budget too small still measures something. The budget looks at the clock, never at the times, so that
+    stopping by it can't favour a verdict.
+    """
+    judgement = judge(record, rule)
+    final = set(judgement.final)
+    keys = [cell.key for cell in record.header.cells]
+    open_keys = [key for key in keys if key not in final]
+    expected_s = _next_round_s(record.rounds, len(open_keys))
+    stop = None
+    if not open_keys:
+        stop = "decided"
+    elif len(record.rounds) >= judgement.thresholds.looks[-1]:
+        stop = "rounds"
+    elif record.rounds and elapsed_s + (expected_s or 0.0) > record.header.config.budget_s:
+        stop = "budget"
+    return Pace(
+        open_keys=[] if stop else open_keys,
+        stop=stop,
+        decided_keys=[key for key in keys if key in final],
+        next_round_s=expected_s,
+    )
+
+
+def _next_round_s(rounds: Sequence[Round], cells: int) -> float | None:
+    if not rounds:
+        return None
+    last = rounds[-1]
+    # A round is two process starts plus its cells. Scaling the whole by the cells would promise too little, so
+    # only half of it is scaled.
+    share = min(1.0, cells / max(1, len(last.cells)))
+    return last.wall_s * (0.5 + 0.5 * share)

@@ -1,0 +1,64 @@
+"""The port behind which a rule of decision stands, so that one rule can take another's place."""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import msgspec
+
+from solwatch.model.verdict import Reason, Verdict
+
+
+class Replicate(NamedTuple):
+    """One usable round of a cell: its ordinal among completed rounds, head's slot by the coin, log(head / base)."""
+
+    ordinal: int
+    head_slot: int
+    log_ratio: float
+
+
+class ComparedCell(msgspec.Struct, frozen=True, kw_only=True):
+    """One cell that both sides can run, with its thresholds δ1 and δ0 as fractions."""
+
+    key: str
+    replicates: list[Replicate]
+    min_effect: float
+    margin: float
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """What a rule says of one cell.
+
+    ``verdict``: slower, faster, unchanged or undecided. ``final``: no more rounds are needed. ``decided_at``: the
+    number of completed rounds at which it fell. ``p_value``: of θ <= δ0, adjusted for cells and looks. ``mde``:
+    the slowdown, a fraction, that these rounds could have called.
+    """
+
+    verdict: Verdict
+    reason: Reason
+    final: bool
+    decided_at: int | None
+    p_value: float | None
+    mde: float | None
+
+
+class Rule(Protocol):
+    """Decides over a family of cells together."""
+
+    @property
+    def name(self) -> str:
+        """Short name, written into every judgement."""
+
+    @property
+    def text(self) -> str:
+        """The rule in one sentence, for reports."""
+
+    @property
+    def looks(self) -> list[int]:
+        """Numbers of completed rounds at which a verdict may fall, ascending; measuring stops at the last."""
+
+    def decide(self, cells: Sequence[ComparedCell], *, family: int, completed: int, ended: bool) -> dict[str, Decision]:
+        """Return the decision on each cell after ``completed`` rounds.
+
+        ``family``: the number of cells that the error rate is shared over, at least ``len(cells)``. ``ended``: no
+        round will follow. Must be a function of its arguments only, so that a record can be judged again.
+        """

@@ -1,0 +1,84 @@
+"""The thresholds a run is judged by: those of the whole commit, and those of each cell."""
+
+from fnmatch import fnmatchcase
+
+import msgspec
+
+from solwatch.model.cell import CellInfo
+from solwatch.model.config import Config
+from solwatch.model.errors import RequestError
+
+INTERVAL_LEVEL = 0.95
+"""Level of the intervals shown. Decisions are taken at the adjusted rates, never by looking at these."""
+
+MIN_ROUNDS = 3
+"""Usable rounds below which nothing is decided about a cell, and enough for a cell that is not compared."""
+
+VOID_SHARE = 0.5
+"""A cell is void when more than this share of its rounds can't be trusted."""
+
+NULL_DRIFT = 0.05
+"""A do-nothing kernel that differs by more than this fraction between the sides is said in the evidence."""
+
+
+class Thresholds(msgspec.Struct, frozen=True, kw_only=True):
+    """What holds for the whole commit; written into every judgement.
+
+    ``family``: gated cells, over which ``false_alarm_rate`` holds together. ``looks``: completed rounds at which
+    a verdict may fall; the rates are shared out over them.
+    """
+
+    rule: str
+    rule_text: str
+    false_alarm_rate: float
+    miss_rate: float
+    looks: list[int]
+    family: int
+    trim_fraction: float
+    interval_level: float = INTERVAL_LEVEL
+    min_rounds: int = MIN_ROUNDS
+    void_share: float = VOID_SHARE
+
+
+class CellThresholds(msgspec.Struct, frozen=True, kw_only=True):
+    """What holds for one cell: δ1, δ0 and the floor, as fractions; whether it counts for the exit code."""
+
+    min_effect: float
+    margin: float
+    sol_floor: float | None
+    gated: bool
+
+
+def cell_thresholds(config: Config, cell: CellInfo, *, device: str, base_s: float | None) -> CellThresholds:
+    """Return the thresholds of ``cell`` on ``device`` (``cuda``, ``cpu``), whose base takes ``base_s`` seconds.
+
+    A cell's own override comes first, then the configuration's ``min_effect``, then the device's default: on a
+    GPU the larger of ``min_effect_cuda`` and ``min_effect_floor_s`` / base time. Of several overrides the last
+    match wins, setting by setting. Raises ``RequestError`` when the margin is not below the min effect.
+    """
+    min_effect, margin, sol_floor, gated = config.min_effect, config.margin, None, cell.gated
+    for override in config.cells:
+        if not fnmatchcase(cell.key, override.match):
+            continue
+        min_effect = override.min_effect if override.min_effect is not None else min_effect
+        margin = override.margin if override.margin is not None else margin
+        sol_floor = override.sol_floor if override.sol_floor is not None else sol_floor
+        gated = override.gated if override.gated is not None else gated
+    if min_effect is None:
+        min_effect = _default_min_effect(config, cell, device, base_s)
+    if margin is None:
+        margin = config.margin_fraction * min_effect
+    if margin >= min_effect:
+        raise RequestError(
+            f"{cell.key}: margin is {margin:g} and min_effect {min_effect:g}; the margin must be the smaller: "
+            "change margin or min_effect in [tool.solwatch]"
+        )
+    return CellThresholds(min_effect=min_effect, margin=margin, sol_floor=sol_floor, gated=gated)
+
+
+def _default_min_effect(config: Config, cell: CellInfo, device: str, base_s: float | None) -> float:
+    if not (cell.device or device).startswith("cuda"):
+        return config.min_effect_cpu
+    if base_s is None or base_s <= 0 or cell.unit != "seconds":
+        return config.min_effect_cuda
+    return max(config.min_effect_cuda, config.min_effect_floor_s / base_s)
