@@ -17,11 +17,13 @@ from pathlib import Path
 
 from solwatch.model.errors import BuildError, MachineError, RequestError
 from solwatch.model.record import Commit
-from solwatch.workspace.files import atomic_write, disk_error, disk_errors, sync_folder
+from solwatch.workspace.files import write_atomically, disk_error, disk_errors, sync_folder
 from solwatch.workspace.git import Repository
 from solwatch.workspace.locks import FileLock
 from solwatch.workspace.toolchain import allowed, build_facts
 from solwatch.workspace.wheels import unpack_wheel
+
+__all__ = ["Build", "BuildError", "Builder"]
 
 OUTPUT_LINES = 60
 """How many of a failed build's last lines its error carries."""
@@ -97,9 +99,7 @@ class Builder:
         if path.is_dir():
             self._touch(path)
             return Build(path=path, key=key, built=False, wall_s=time.monotonic() - started)
-        lock = FileLock(self._cache / "locks" / f"{key}.lock")
-        lock.acquire(lambda holder: on_progress(f"waiting for the build of {commit.name} by process {holder}"))
-        with lock:
+        with FileLock(self._cache / "locks" / f"{key}.lock", on_wait=on_progress) as lock:
             built = not path.is_dir()
             if built:
                 on_progress(f"building {commit.name} ({commit.sha[:8]})")
@@ -176,7 +176,7 @@ class Builder:
             "commit": commit.sha, "dirty": commit.dirty, "wheel": wheels[0].name, "command": self._command,
             "variant": self._variant, "facts": self._facts,
         }  # fmt: skip
-        atomic_write(whole / "solwatch-build.json", json.dumps(notes, indent=2).encode())
+        write_atomically(whole / "solwatch-build.json", json.dumps(notes, indent=2).encode())
         with disk_errors(path):
             os.rename(whole, path)
             sync_folder(self._cache)

@@ -41,7 +41,7 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def atomic_write(path: Path, data: bytes) -> None:
+def write_atomically(path: Path, data: bytes) -> None:
     """Replace ``path`` by ``data``; whoever reads sees the old file or the new one.
 
     The folder is made when missing. Raises ``MachineError`` when the disk is full or can't be written; the old

@@ -1,0 +1,52 @@
+"""Importing a suite's modules in this process, one broken module not spoiling the others."""
+
+import importlib
+import pkgutil
+import sys
+import traceback
+from pathlib import Path
+from types import ModuleType
+
+from asv_runner._aux import update_sys_path
+
+
+def import_suite(benchmarks_dir: Path) -> tuple[list[ModuleType], dict[str, str]]:
+    """Import the package ``benchmarks_dir`` and all modules under it.
+
+    Returns the modules in asv's order, and name to one line of text for those that don't import. The suite's
+    parent folder is not put on ``sys.path``: it may hold another version of the project.
+    """
+    root = benchmarks_dir.name
+    _forget(root, benchmarks_dir)
+    update_sys_path(str(benchmarks_dir))
+    modules: list[ModuleType] = []
+    failures: dict[str, str] = {}
+    _visit(root, modules, failures)
+    return modules, failures
+
+
+def _visit(name: str, modules: list[ModuleType], failures: dict[str, str]) -> None:
+    try:
+        module = importlib.import_module(name)
+    except (Exception, SystemExit) as error:
+        failures[name.split(".", 1)[-1]] = one_line(error)
+        return
+    modules.append(module)
+    for _, child, _ in pkgutil.iter_modules(getattr(module, "__path__", []), f"{name}."):
+        _visit(child, modules, failures)
+
+
+def _forget(root: str, benchmarks_dir: Path) -> None:
+    """Drop a suite of the same name from another folder, which Python would hand out again."""
+    loaded = sys.modules.get(root)
+    if loaded is not None and str(benchmarks_dir) not in list(getattr(loaded, "__path__", [])):
+        for name in [each for each in sys.modules if each == root or each.startswith(f"{root}.")]:
+            del sys.modules[name]
+
+
+def one_line(error: BaseException) -> str:
+    """Return what went wrong and in which line of whose file."""
+    text = " ".join(str(error).split())
+    said = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename]
+    return f"{said} ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if len(frames) > 1 else said
