@@ -19,12 +19,12 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --require-virtualenv
 INSTALL := $(PIP) install --quiet --constraint constraints.txt
 
 # The kernels' wheel: CUDA=1 asks for the CUDA build, CUDA=0 for the CPU's, auto goes by the GPU that is visible.
-# `auto` of the wheel's own build would take any nvcc; a machine without a GPU then compiles what it can't run.
+# Left to itself the wheel's build takes any nvcc; a machine without a GPU would then compile what it can't run.
 GPU_VISIBLE := $(shell nvidia-smi -L >/dev/null 2>&1 && echo 1 || echo 0)
-ifeq ($(CUDA),auto)
-export FUSED_O_PROJ_CUDA ?= $(if $(filter 1,$(GPU_VISIBLE)),auto,0)
-else
+ifneq ($(CUDA),auto)
 export FUSED_O_PROJ_CUDA := $(CUDA)
+else ifeq ($(GPU_VISIBLE),0)
+export FUSED_O_PROJ_CUDA ?= 0
 endif
 comma := ,
 NVCC_FOUND := $(shell command -v nvcc >/dev/null 2>&1 && echo 1 || { [ -x "$${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ] && echo 1 || echo 0; })
@@ -89,8 +89,12 @@ check: $(VENV)/.installed-dev  ## ruff, mypy, import-linter, documentation's tab
 cuda: $(VENV)/.installed-dev  ## compile the CUDA library (no GPU needed) and load it
 	@$(BIN)/python .ci/build_cuda.py
 
+# It is meant for a machine with a GPU, whatever this one has.
+ifeq ($(CUDA),auto)
+wheelhouse: export FUSED_O_PROJ_CUDA := auto
+endif
 wheelhouse: $(VENV)/.installed-dev  ## wheels of everything but torch for PYTHON=3.12, for a machine without network
-	@$(BIN)/python .ci/wheelhouse.py $(if $(PYTHON),--python "$(PYTHON)") $(WHEELHOUSE_ARGS)
+	@$(BIN)/python .ci/wheelhouse.py $(if $(PYTHON),--python "$(PYTHON)") $(if $(WITH_TOOLKIT),--toolkit)
 
 clean:  ## remove what was generated; keep .venv
 	@rm -rf build wheelhouse .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .benchmarks

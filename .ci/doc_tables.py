@@ -82,7 +82,7 @@ def limits(meta: msgspec.Meta) -> list[str]:
     signs = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
     said = [f"{sign} {value:g}" for name, sign in signs.items() if (value := getattr(meta, name)) is not None]
     if meta.min_length:
-        said.append(f"(at least {meta.min_length})")
+        said.append(f"(at least {meta.min_length} of them)")
     return [" and ".join(said)] if said and not meta.min_length else said
 
 

@@ -78,7 +78,10 @@ def main() -> int:
     python = make_environment(WORK / "venv", list(built.values()))
     print("testing " + ", ".join(wheel.name for wheel in built.values()), flush=True)
     environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
-    environment |= {"PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}", "SOLWATCH_TEST_WHEELS": str(WORK / "wheels")}
+    environment |= {
+        "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}",
+        "SOLWATCH_TEST_WHEELS": str(WORK / "wheels"),
+    }
     command = [str(python), "-c", SESSION, ",".join(DISTRIBUTIONS), str(site_packages(python)), *sys.argv[1:]]
     return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
 

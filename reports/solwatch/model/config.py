@@ -31,7 +31,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     ``min_effect``: slowdown that the gate must catch (δ1); none picks the default of the device
     ``min_effect_cuda``: default on a GPU
-    ``min_effect_floor_s``: on a GPU the slowdown is never taken below this many seconds of the base's time
+    ``min_effect_floor_s``: on a GPU the min effect is at least this many seconds of the base's time
     ``min_effect_cpu``: default on a CPU
     ``margin``: slowdown below which a report would be a false alarm (δ0); none is ``margin_fraction`` × min effect
     ``margin_fraction``: margin as a share of the min effect
