@@ -25,6 +25,7 @@ struct Plan {
 
 // The GPU's facts that the choice depends on.
 struct DeviceLimits {
+  int ordinal = 0;
   int sm_count = 0;
   int compute_capability = 0;         // 10 × major + minor
   int shared_memory_per_sm_bytes = 0;

@@ -1,0 +1,20 @@
+// The kernel families, one file each; each launches what a Plan names on the given stream.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "../plan.h"
+
+namespace fused_o_proj {
+
+// Tensor cores; plan.config is the row of kTileConfigs. Throws what check_cuda throws.
+void launch_mma_tile_bfloat16(const Plan& plan, const Problem& problem, const DeviceLimits& device,
+                              cudaStream_t stream);
+void launch_mma_tile_float16(const Plan& plan, const Problem& problem, const DeviceLimits& device,
+                             cudaStream_t stream);
+
+// True float32; plan.kernel is "simt_tile" or "simt_rows".
+void launch_simt_float32(const Plan& plan, const Problem& problem, const DeviceLimits& device,
+                         cudaStream_t stream);
+
+}  // namespace fused_o_proj

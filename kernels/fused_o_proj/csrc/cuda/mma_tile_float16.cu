@@ -1,0 +1,10 @@
+#include "mma_tile.cuh"
+
+namespace fused_o_proj {
+
+void launch_mma_tile_float16(const Plan& plan, const Problem& problem, const DeviceLimits& device,
+                              cudaStream_t stream) {
+  launch_mma_tile<__half>(plan, problem, device, stream);
+}
+
+}  // namespace fused_o_proj

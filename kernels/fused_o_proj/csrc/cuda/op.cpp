@@ -1,0 +1,103 @@
+// The operator on CUDA: views or copies of the arguments, the plan, one launch.
+#include <torch/csrc/stable/accelerator.h>
+#include <torch/csrc/stable/library.h>
+#include <torch/csrc/stable/ops.h>
+
+#include "../arguments.h"
+#include "device.h"
+#include "launch.h"
+
+// Declared here because the headers of a torch without CUDA leave it out, and weak because that
+// torch has no such function; a torch with CUDA always has it.
+extern "C" __attribute__((weak)) AOTITorchError aoti_torch_get_current_cuda_stream(
+    int32_t device_index, void** ret_stream);
+
+namespace fused_o_proj {
+namespace {
+
+cudaStream_t current_stream(int32_t device) {
+  if (aoti_torch_get_current_cuda_stream == nullptr)
+    throw std::runtime_error(
+        "fused_o_proj.o_proj_residual: this torch offers no CUDA stream (a CPU-only build?)");
+  void* stream = nullptr;
+  during("getting torch's current CUDA stream", [&] {
+    TORCH_ERROR_CODE_CHECK(aoti_torch_get_current_cuda_stream(device, &stream));
+  });
+  return static_cast<cudaStream_t>(stream);
+}
+
+// An input with unit inner stride: the tensor itself, or a copy that lives as long as this. A copy is
+// freed into torch's pool of the same stream, where nothing can reuse it before the launch has run.
+class ReadableRows {
+ public:
+  explicit ReadableRows(const Tensor& tensor) : tensor_(tensor) {
+    auto rows = as_rows(tensor_);
+    if (!rows) {
+      tensor_ = during("aten::contiguous", [&] { return torch::stable::contiguous(tensor); });
+      rows = as_rows(tensor_);
+    }
+    rows_ = *rows;
+  }
+
+  const Rows& get() const { return rows_; }
+
+ private:
+  Tensor tensor_;
+  Rows rows_;
+};
+
+void launch(const Plan& plan, const Problem& problem, Dtype dtype, const DeviceLimits& device,
+            cudaStream_t stream) {
+  if (plan.ctas == 0) return;
+  switch (dtype) {
+    case Dtype::kBFloat16: return launch_mma_tile_bfloat16(plan, problem, device, stream);
+    case Dtype::kFloat16: return launch_mma_tile_float16(plan, problem, device, stream);
+    case Dtype::kFloat32: return launch_simt_float32(plan, problem, device, stream);
+  }
+}
+
+// Writes into `out`, which as_rows can view.
+void run(const Tensor& attn_output, const Tensor& residual, const Tensor& weight, const Tensor& out,
+         const Sizes& sizes) {
+  const DeviceLimits& device = device_limits(out.get_device_index());
+  const Dtype dtype = checked_dtype(out);
+  const Plan plan = plan_cuda(sizes, dtype, device);
+  if (plan.ctas == 0) return;
+  const ReadableRows attn_rows(attn_output), residual_rows(residual), weight_rows(weight);
+  const Problem problem{sizes, attn_rows.get(), weight_rows.get(), residual_rows.get(),
+                        *as_rows(out)};
+  launch(plan, problem, dtype, device, current_stream(out.get_device_index()));
+}
+
+Tensor new_out(const Tensor& residual) {
+  return during("allocating out", [&] {
+    return torch::stable::new_empty(residual, residual.sizes());
+  });
+}
+
+Tensor o_proj_residual_cuda(const Tensor& attn_output, const Tensor& residual,
+                            const Tensor& weight) {
+  const Sizes sizes = check_inputs(attn_output, residual, weight);
+  const torch::stable::accelerator::DeviceGuard guard(attn_output.get_device_index());
+  Tensor out = new_out(residual);
+  run(attn_output, residual, weight, out, sizes);
+  return out;
+}
+
+void o_proj_residual_out_cuda(const Tensor& attn_output, const Tensor& residual,
+                              const Tensor& weight, Tensor out) {
+  const Sizes sizes = check_inputs_and_out(attn_output, residual, weight, out);
+  const torch::stable::accelerator::DeviceGuard guard(attn_output.get_device_index());
+  if (as_rows(out)) return run(attn_output, residual, weight, out, sizes);
+  const Tensor packed = new_out(residual);  // out has no row-major view: compute, then scatter
+  run(attn_output, residual, weight, packed, sizes);
+  during("aten::copy_", [&] { return torch::stable::copy_(out, packed); });
+}
+
+}  // namespace
+}  // namespace fused_o_proj
+
+STABLE_TORCH_LIBRARY_IMPL(fused_o_proj, CUDA, m) {
+  m.impl("o_proj_residual", TORCH_BOX(&fused_o_proj::o_proj_residual_cuda));
+  m.impl("o_proj_residual.out", TORCH_BOX(&fused_o_proj::o_proj_residual_out_cuda));
+}
