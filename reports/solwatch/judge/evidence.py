@@ -22,7 +22,7 @@ def percent(fraction: float | None) -> str:
     """Return a fraction as a percentage with three digits, ``unknown`` when there is none."""
     if fraction is None:
         return "unknown"
-    return f"{100 * fraction:.3g} %" if math.isfinite(fraction) else "beyond any measure"
+    return f"{100 * fraction:.3g} %" if fraction < 10 else "more than tenfold"
 
 
 def interval(estimate: Estimate) -> str:

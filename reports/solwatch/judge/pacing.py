@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from solwatch.judge.judge import judge
+from solwatch.judge.judging import judge
 from solwatch.judge.rule import Rule
 from solwatch.model.record import Record, Round
 
@@ -37,10 +37,10 @@ def pace(record: Record, *, elapsed_s: float, rule: Rule | None = None) -> Pace:
     open_keys = [key for key in keys if key not in final]
     expected_s = _next_round_s(record.rounds, len(open_keys))
     stop = None
-    if not open_keys:
-        stop = "decided"
-    elif len(record.rounds) >= judgement.thresholds.looks[-1]:
+    if len(record.rounds) >= judgement.thresholds.looks[-1] and judgement.coverage.undecided:
         stop = "rounds"
+    elif not open_keys:
+        stop = "decided"
     elif record.rounds and elapsed_s + (expected_s or 0.0) > record.header.config.budget_s:
         stop = "budget"
     return Pace(
@@ -49,6 +49,12 @@ def pace(record: Record, *, elapsed_s: float, rule: Rule | None = None) -> Pace:
         decided_keys=[key for key in keys if key in final],
         next_round_s=expected_s,
     )
+
+
+def next_cells(record: Record, rule: Rule | None = None) -> list[str]:
+    """Return the keys of the cells that another round would help, in the record's order; empty when none would."""
+    final = set(judge(record, rule).final)
+    return [cell.key for cell in record.header.cells if cell.key not in final]
 
 
 def _next_round_s(rounds: Sequence[Round], cells: int) -> float | None:
