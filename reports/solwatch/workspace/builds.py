@@ -17,7 +17,7 @@ from pathlib import Path
 
 from solwatch.model.errors import BuildError, MachineError, RequestError
 from solwatch.model.record import Commit
-from solwatch.workspace.files import write_atomically, disk_error, disk_errors, sync_folder
+from solwatch.workspace.files import disk_error, disk_errors, sync_folder, write_atomically
 from solwatch.workspace.git import Repository
 from solwatch.workspace.locks import FileLock
 from solwatch.workspace.toolchain import allowed, build_facts

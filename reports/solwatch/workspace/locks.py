@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -99,4 +98,4 @@ def device_lock_path(device: str) -> Path:
     number = int(index or 0)
     name = visible[number] if kind == "cuda" and number < len(visible) else index or "0"
     safe = "".join(mark if mark.isalnum() or mark in "-_" else "_" for mark in name)
-    return Path(tempfile.gettempdir()) / f"solwatch-{kind}-{safe}.lock"
+    return Path("/tmp") / f"solwatch-{kind}-{safe}.lock"

@@ -2,6 +2,7 @@
 
 import fnmatch
 import importlib.metadata
+import os
 import platform
 import shutil
 import subprocess
@@ -34,6 +35,7 @@ _PACKAGES = (
     "nvidia-cuda-cccl",
 )
 _GPUS = Path("/proc/driver/nvidia/gpus")
+_DEVICES = Path("/dev")
 
 
 def allowed(environment: Mapping[str, str], globs: Iterable[str]) -> dict[str, str]:
@@ -57,7 +59,7 @@ def build_facts(environment: Mapping[str, str]) -> dict[str, str]:
         "c++": _version(environment.get("CXX", "c++"), environment),
         "nvcc": _version(_nvcc(environment), environment),
         # a build that isn't told an architecture picks the visible device's
-        "gpus": _gpus(),
+        "gpus": ", ".join(visible_gpus()) or "none",
     }
     facts |= {package: _package(package) for package in _PACKAGES}
     facts |= {f"${name}": value for name, value in allowed(environment, BUILD_VARIABLES).items()}
@@ -94,7 +96,10 @@ def _package(name: str) -> str:
         return "none"
 
 
-def _gpus() -> str:
+def visible_gpus() -> list[str]:
+    """Return the models of the GPUs that a process here would see, by the driver's own files; empty without one."""
+    if os.environ.get("CUDA_VISIBLE_DEVICES", "all").strip() in ("", "-1"):
+        return []
     models = set()
     for path in _GPUS.glob("*/information"):
         try:
@@ -102,4 +107,6 @@ def _gpus() -> str:
         except OSError:
             continue
         models |= {line.partition(":")[2].strip() for line in lines if line.startswith("Model")}
-    return ", ".join(sorted(models)) or "none"
+    if not models and any(_DEVICES.glob("nvidia[0-9]*")):
+        return ["of unknown model"]  # a container may have the device without the driver's folder
+    return sorted(models)

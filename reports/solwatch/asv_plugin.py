@@ -1,0 +1,76 @@
+"""asv's plugin: ``"plugins": [".solwatch.asv_plugin"]`` (with the dot), ``"environment_type": "solwatch"``.
+
+Loading it also makes ``~/.asv-machine.json`` when it is missing, and adds the speed-of-light page to
+``asv publish``.
+"""
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from asv.util import UserError
+
+from solwatch.app.builds import WHEELS
+from solwatch.asvio.environment import SESSION_VARIABLE, Provider, SharedEnvironment
+from solwatch.asvio.machine import machine_info
+from solwatch.asvio.publisher import SpeedOfLight
+from solwatch.model.errors import SolwatchError
+from solwatch.workspace.builds import Builder
+from solwatch.workspace.git import Repository
+from solwatch.workspace.settings import load_config
+from solwatch.workspace.toolchain import allowed, visible_gpus
+
+__all__ = ["SolwatchEnvironment", "SpeedOfLight", "setup"]
+
+
+class CommitBuilds:
+    """The builds that the gate uses too, for asv."""
+
+    def __init__(self, root: Path, variant: Mapping[str, str]) -> None:
+        """Read the settings of the repository at ``root``; raises ``SolwatchError``."""
+        self._repository = Repository.open(root)
+        config = load_config(self._repository.root)
+        self._globs = config.environment
+        wanted = config.build_environment.get("cuda" if visible_gpus() else "cpu", {})
+        self._builder = Builder(
+            self._repository,
+            self._repository.root / WHEELS,
+            inputs=config.build_inputs,
+            command=config.build_command,
+            environment_globs=config.environment,
+            variant={name: os.environ.get(name, value) for name, value in wanted.items()} | dict(variant),
+        )
+
+    def provide(self, commit: str, on_progress: Callable[[str], None]) -> Path:
+        """Return the folder with the build of ``commit``."""
+        return self._builder.provide(self._repository.resolve(commit), on_progress).path
+
+    def allowed(self, environment: Mapping[str, str]) -> dict[str, str]:
+        """Return the variables on the configured list."""
+        return allowed(environment, self._globs)
+
+
+class SolwatchEnvironment(SharedEnvironment):
+    """``"environment_type": "solwatch"``: this interpreter, this torch, and the commit's own build."""
+
+    tool_name = "solwatch"
+
+    def make_provider(self, conf: Any, variant: Mapping[str, str]) -> Provider:
+        """Return the builds of the repository that asv.conf.json names, which must be here on disk."""
+        if not Path(conf.repo).is_dir():
+            raise UserError(f'"repo" is {conf.repo!r}: solwatch builds from a clone on this disk, give its folder')
+        try:
+            return CommitBuilds(Path(conf.repo), variant)
+        except SolwatchError as error:
+            raise UserError(str(error)) from error
+
+
+def setup() -> None:
+    """Prepare one run of asv; asv calls this when it has loaded the plugin."""
+    os.environ.setdefault(SESSION_VARIABLE, f"{os.getpid()}-{time.time_ns()}")
+    try:
+        machine_info()
+    except SolwatchError as error:
+        raise UserError(str(error)) from error

@@ -1,0 +1,53 @@
+"""The name and description that asv knows this machine by."""
+
+import json
+import os
+from pathlib import Path
+
+from asv.machine import Machine
+
+from solwatch.model.errors import MachineError
+
+
+def machine_info() -> dict[str, str]:
+    """Return what asv stores about this machine, making ``~/.asv-machine.json`` when this machine isn't in it.
+
+    ``machine`` in it is the name; the rest is what ``asv machine --yes`` would find. Raises ``MachineError`` when
+    the file is there but isn't asv's, or can't be written.
+    """
+    path = Path(os.path.expanduser("~/.asv-machine.json"))
+    known = _read(path)
+    name = Machine.get_unique_machine_name()
+    if name in known:
+        return known[name]
+    if len(known) == 1:  # asv's own rule: a file about one machine is about this one, whatever it is called
+        return next(iter(known.values()))
+    info = {key: str(value) for key, value in Machine.get_defaults().items()}
+    _replace(path, json.dumps(known | {name: info, "version": 1}, indent=4, sort_keys=True))
+    return info
+
+
+def _read(path: Path) -> dict[str, dict[str, str]]:
+    if not path.exists():
+        return {}
+    repair = "repair it, or move it away and a new one is made"
+    try:
+        known = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise MachineError(f"{path} can't be read as JSON ({error}): {repair}") from error
+    if not isinstance(known, dict):
+        raise MachineError(f"{path} is not a list of machines: {repair}")
+    known.pop("version", None)
+    if not all(isinstance(info, dict) and isinstance(info.get("machine"), str) for info in known.values()):
+        raise MachineError(f"{path} has an entry without a machine's name: {repair}")
+    return known
+
+
+def _replace(path: Path, text: str) -> None:
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_text(text)
+        os.replace(temporary, path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise MachineError(f"{path}, which asv needs, can't be written ({error.strerror}): set HOME") from error

@@ -1,0 +1,118 @@
+"""The site's "Speed of light" page: for each layer how far its kernel is from the hardware's limit, and its history."""
+
+import itertools
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from asv.publishing import OutputPublisher
+from asv.results import iter_results
+from asv.util import UserError, is_na
+
+PAGE = "speedoflight"
+"""Name of the page: the part of its address behind ``#/``."""
+
+GAP = ".track_sol_gap"
+"""Benchmarks of this name hold T / T_SOL; the page shows its inverse, the SOL score."""
+
+_SITE = Path(__file__).with_name("site")
+_NAVIGATION = '<li id="nav-li-graphdisplay">'
+_BODY = '<div id="graph-display"'
+_HEAD = "</head>"
+
+
+class SpeedOfLight(OutputPublisher):  # type: ignore[misc]  # asv is published without types
+    """Adds the page to what ``asv publish`` writes; asv finds this class by its base."""
+
+    name = PAGE
+    button_label = "Speed of light"
+    description = "How far each kernel is from the limit of its hardware"
+    order = 2
+
+    @classmethod
+    def publish(cls, conf: Any, repo: Any, benchmarks: Any, graphs: Any, revisions: Mapping[str, int]) -> None:
+        """Write the page's data and script into ``conf.html_dir`` and enter it into index.html.
+
+        Raises asv's ``UserError`` when index.html isn't of the form this was written for.
+        """
+        html = Path(conf.html_dir)
+        data = {"tables": list(tables(Path(conf.results_dir), benchmarks, revisions))}
+        (html / f"{PAGE}.json").write_text(json.dumps(data), encoding="utf-8")
+        for name in (f"{PAGE}.js", f"{PAGE}.css"):
+            (html / name).write_text((_SITE / name).read_text(encoding="utf-8"), encoding="utf-8")
+        index = html / "index.html"
+        index.write_text(_entered(index.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def tables(results_dir: Path, benchmarks: Mapping[str, Any], revisions: Mapping[str, int]) -> Iterator[dict[str, Any]]:
+    """Yield one table for each machine and benchmark with scores.
+
+    Rows are the values of the parameter ``layer`` (the last one when none has that name), columns those of the
+    others together. A cell is its history, ``[revision, score]`` by revision, each commit once; a score is
+    T_SOL / T in (0, 1]. All text is the suite's own: it is escaped where it is shown.
+    """
+    histories: dict[tuple[str, str], dict[tuple[str, ...], dict[int, float]]] = {}
+    for results in iter_results(str(results_dir)):
+        revision = revisions.get(results.commit_hash)
+        if revision is None:
+            continue
+        for name in sorted(results.get_result_keys(benchmarks)):
+            if name.endswith(GAP):
+                params = benchmarks[name]["params"]
+                cells = histories.setdefault((str(results.params["machine"]), name), {})
+                gaps = results.get_result_value(name, params)
+                for values, gap in zip(itertools.product(*params), gaps, strict=True):
+                    if not is_na(gap) and gap > 0:
+                        cells.setdefault(values, {})[revision] = 1.0 / gap
+    for (machine, name), cells in sorted(histories.items()):
+        if cells:
+            yield _table(machine, name, benchmarks[name], cells)
+
+
+def _table(
+    machine: str, name: str, benchmark: Mapping[str, Any], cells: Mapping[tuple[str, ...], Mapping[int, float]]
+) -> dict[str, Any]:
+    names, params = benchmark["param_names"], benchmark["params"]
+    row_axis = names.index("layer") if "layer" in names else len(names) - 1
+    column_names = [each for axis, each in enumerate(names) if axis != row_axis]
+    rows = params[row_axis] if params else [""]
+    columns = list(itertools.product(*(each for axis, each in enumerate(params) if axis != row_axis)))
+    return {
+        "machine": machine,
+        "benchmark": name,
+        "title": name.removesuffix(GAP),
+        "row_name": names[row_axis] if names else "",
+        "column_name": ", ".join(column_names),
+        "columns": [", ".join(map(_plain, column)) for column in columns],
+        "rows": [
+            {
+                "name": _plain(row),
+                "cells": [sorted(cells.get(_place(column, row, row_axis, names), {}).items()) for column in columns],
+            }
+            for row in rows
+        ],
+    }
+
+
+def _place(column: tuple[str, ...], row: str, row_axis: int, names: list[str]) -> tuple[str, ...]:
+    return (*column[:row_axis], row, *column[row_axis:]) if names else ()
+
+
+def _plain(name: str) -> str:
+    """Return a value's name without the quotes that ``repr`` puts around text."""
+    return name[1:-1] if len(name) > 1 and name[0] == name[-1] and name[0] in "'\"" else name
+
+
+def _entered(page: str) -> str:
+    """Return index.html with the page's entry, place and script."""
+    additions = {
+        _NAVIGATION: f'<li id="nav-li-{PAGE}"><a href="#/{PAGE}">Speed of light</a></li>\n        ',
+        _BODY: f'<div id="{PAGE}-display" class="{PAGE}" style="display: none"></div>\n    ',
+        _HEAD: f'  <script src="{PAGE}.js"></script>\n    <link href="{PAGE}.css" rel="stylesheet">\n  ',
+    }
+    for mark, addition in additions.items():
+        if page.count(mark) != 1:
+            raise UserError(f"the speed-of-light page can't be entered: asv's index.html has no single {mark!r}")
+        page = page.replace(mark, addition + mark)
+    return page
