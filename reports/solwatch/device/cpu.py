@@ -67,7 +67,7 @@ class CpuDevice:
             ecc=None,
             clock_lock=None,
             cuda=None,
-            torch=torch.__version__,
+            torch=str(torch.__version__),
             protocol=MEASURING_PROTOCOL,
         )
 

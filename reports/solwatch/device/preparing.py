@@ -9,23 +9,25 @@ import torch
 from solwatch.model.cell import Cell
 
 
-def poison(tensors: Mapping[str, Any]) -> None:
+def poison(tensors: Mapping[str, Any]) -> bool:
     """Fill the tensor named ``out`` with NaN (integers: their least value), so that an unwritten element shows.
 
-    An ``out`` that shares its storage with another tensor is an input too and is left alone.
+    An ``out`` that shares its storage with another tensor is an input too and is left alone. Returns whether
+    there was something to fill.
     """
     out = tensors.get("out")
     if not isinstance(out, torch.Tensor):
-        return
+        return False
     others = (value for name, value in tensors.items() if name != "out" and isinstance(value, torch.Tensor))
     if any(value.untyped_storage().data_ptr() == out.untyped_storage().data_ptr() for value in others):
-        return
+        return False
     if out.dtype.is_floating_point or out.dtype.is_complex:
         out.fill_(math.nan)
     elif out.dtype == torch.bool:
         out.fill_(True)
     else:
         out.fill_(torch.iinfo(out.dtype).min)
+    return True
 
 
 def first_call(cell: Cell, tensors: Mapping[str, Any], *, check: bool) -> None:

@@ -1,0 +1,139 @@
+"""What one call does: how many launches, and whether a closed gate can hold it.
+
+The call is captured once as a CUDA graph. Capturing fails when it synchronises, allocates with cudaMalloc, or uses
+the legacy stream: all that would wait for ever behind a closed gate. Work that goes to another stream behind
+capture's back isn't in the graph: replaying the graph then leaves an output unwritten.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from solwatch.device.driver import checked, driver, error_text
+from solwatch.device.preparing import poison
+from solwatch.device.sampler import fits_queue
+from solwatch.device.stage import Stage
+
+_LAUNCHING = ("KERNEL", "MEMCPY", "MEMSET")
+
+
+@dataclass(frozen=True)
+class Detected:
+    """``launches``: kernels, copies and fills of one call, ``None`` when it can't be captured. ``obstacle``: why a
+    closed gate can't hold the call, ``None`` when it can. ``escapes``: whether it has work that its stream's events
+    don't cover."""
+
+    launches: int | None
+    obstacle: str | None = None
+    escapes: bool = False
+
+
+def detect(stage: Stage, call: Callable[..., Any], tensors: Mapping[str, Any], source: Mapping[str, Any]) -> Detected:
+    """Look at one call on ``tensors``, a copy of ``source`` on which the call has run before.
+
+    Leaves ``tensors`` with the result of a call. Raises what the call raises outside capture.
+    """
+    pristine = _restored(tensors, source)
+    allocations = _allocations_of_a_call(stage, call, tensors)
+    if allocations:
+        return Detected(None, f"the call allocates device memory every time ({allocations} cudaMalloc)")
+    written = [name for name, value in pristine.items() if not _same_bytes(tensors[name], value)]
+    graph, failure = _captured(stage, call, tensors)
+    if failure is not None:
+        return Detected(None, f"the call synchronises, allocates or uses the legacy stream ({failure})")
+    try:
+        launches = _launches(graph)
+        if launches == 0:
+            return Detected(0, "the call launches nothing on the current stream", escapes=True)
+        if not fits_queue(launches):
+            return Detected(launches, f"the call's {launches} launches don't fit the launch queue behind a closed gate")
+        pristine = _restored(tensors, source)
+        _replay(stage, graph)
+        unwritten = [name for name in written if _same_bytes(tensors[name], pristine[name])]
+    finally:
+        checked("cuGraphDestroy", graph)
+    if unwritten:
+        return Detected(launches, f"{', '.join(unwritten)} is written on another stream", escapes=True)
+    return Detected(launches)
+
+
+def _allocations_of_a_call(stage: Stage, call: Callable[..., Any], tensors: Mapping[str, Any]) -> int:
+    """Return the cudaMalloc calls of torch's allocator in a call that isn't the first."""
+    call(**tensors)
+    stage.synchronize()
+    before = torch.cuda.memory_stats(stage.device).get("num_device_alloc", 0)
+    call(**tensors)
+    stage.synchronize()
+    return int(torch.cuda.memory_stats(stage.device).get("num_device_alloc", 0) - before)
+
+
+def _captured(stage: Stage, call: Callable[..., Any], tensors: Mapping[str, Any]) -> tuple[Any, str | None]:
+    """Return the graph of one call, or why it can't be captured.
+
+    The driver captures, not torch: torch's allocator would be left in its capturing state by a failure. Memory
+    that the call takes from the allocator's cache is free again when the graph is replayed, once, at once.
+    """
+    cuda = driver()
+    checked("cuStreamBeginCapture", stage.handle, cuda.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL)
+    failure = None
+    try:
+        call(**tensors)
+    except torch.OutOfMemoryError:
+        cuda.cuStreamEndCapture(stage.handle)
+        raise
+    except Exception as error:  # whatever a call raises because it is being captured is the finding
+        failure = _first_line(error)
+    status, graph = cuda.cuStreamEndCapture(stage.handle)
+    if status:
+        failure = failure or error_text(status)
+    elif failure is not None:
+        checked("cuGraphDestroy", graph)
+    return graph, failure
+
+
+def _launches(graph: Any) -> int:
+    count = 0
+    for node in _nodes(graph):
+        kind = checked("cuGraphNodeGetType", node).name.removeprefix("CU_GRAPH_NODE_TYPE_")
+        if kind == "GRAPH":
+            count += _launches(checked("cuGraphChildGraphNodeGetGraph", node))
+        elif kind in _LAUNCHING:
+            count += 1
+    return count
+
+
+def _nodes(graph: Any) -> Sequence[Any]:
+    _, count = checked("cuGraphGetNodes", graph, 0)
+    nodes, _ = checked("cuGraphGetNodes", graph, count) if count else ([], 0)
+    return list(nodes)
+
+
+def _replay(stage: Stage, graph: Any) -> None:
+    executable = checked("cuGraphInstantiate", graph, 0)
+    checked("cuGraphLaunch", executable, stage.handle)
+    stage.synchronize()
+    checked("cuGraphExecDestroy", executable)
+
+
+def _restored(tensors: Mapping[str, Any], source: Mapping[str, Any]) -> dict[str, torch.Tensor]:
+    """Put the inputs back, poison the output, and return copies of those whose change can be seen from here."""
+    seen = []
+    for name, value in tensors.items():
+        if isinstance(value, torch.Tensor) and value is not source[name]:
+            value.copy_(source[name])
+            seen.append(name)
+    if poison(tensors) and "out" not in seen:
+        seen.append("out")
+    return {name: tensors[name].detach().clone() for name in seen}
+
+
+def _same_bytes(first: torch.Tensor, second: torch.Tensor) -> bool:
+    """Return whether two tensors of the same shape hold the same bits, NaN or not."""
+    return torch.equal(first.contiguous().flatten().view(torch.uint8), second.contiguous().flatten().view(torch.uint8))
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
