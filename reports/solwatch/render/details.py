@@ -1,0 +1,141 @@
+"""The figures of one cell, side by side, for its part of a report."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from solwatch.judge.judgement import CellFacts, SideFacts
+from solwatch.model.estimate import Estimate
+from solwatch.model.verdict import CellVerdict
+from solwatch.render.plain import plain
+from solwatch.render.units import ABSENT, percentage, quantity, scaled
+
+THROTTLE_REASONS = {
+    0x4: "power cap",
+    0x8: "hardware slowdown",
+    0x10: "sync boost",
+    0x20: "software thermal slowdown",
+    0x40: "hardware thermal slowdown",
+    0x80: "power brake",
+}
+"""NVML's clock event bits that mean something for a measurement; idle and application clocks are left out."""
+
+
+@dataclass(frozen=True)
+class Detail:
+    """``figures``: name, head, base for each line that at least one side has. ``limits``: lines of thresholds."""
+
+    figures: list[tuple[str, str, str]]
+    limits: list[tuple[str, str]]
+
+
+def cell_detail(cell: CellVerdict, facts: CellFacts) -> Detail:
+    """Return the details of one cell."""
+    figures = []
+    for name, read in _FIGURES:
+        head = read(facts.head, facts.unit)
+        base = read(facts.base, facts.unit) if facts.base is not None else ABSENT
+        if (head, base) != (ABSENT, ABSENT):
+            figures.append((name, head, base))
+    return Detail(figures=figures, limits=_limits(cell, facts))
+
+
+def _limits(cell: CellVerdict, facts: CellFacts) -> list[tuple[str, str]]:
+    limits = []
+    if facts.work is not None:
+        work = facts.work
+        done = f"{scaled(work.flops, 'FLOP')}, {scaled(work.traffic_bytes, 'B')}, {plain(work.dtype)}"
+        limits.append(("work", done))
+    if facts.head.score is not None:
+        score = facts.head.score
+        limits.append(("T_SOL", f"{scaled(score.t_sol_s, 's')}, {score.bound} bound, {score.kind} ceilings"))
+    if facts.base is not None:
+        limits.append(("min effect (δ1)", percentage(facts.thresholds.min_effect)))
+        limits.append(("margin (δ0)", percentage(facts.thresholds.margin)))
+        limits.append(
+            ("detectable here (MDE)", percentage(cell.mde) if cell.mde is not None and cell.mde < 10 else ABSENT)
+        )
+        limits.append(("adjusted p, slower", f"{cell.p_value:.2g}" if cell.p_value is not None else ABSENT))
+        limits.append(("decided after", f"{facts.decided_at} rounds" if facts.decided_at is not None else ABSENT))
+    if facts.thresholds.sol_floor is not None:
+        limits.append(("SOL floor", f"{facts.thresholds.sol_floor:.3f}"))
+    return [(name, value) for name, value in limits if value != ABSENT]
+
+
+def _estimate(estimate: Estimate | None, unit: str) -> str:
+    if estimate is None:
+        return ABSENT
+    text = quantity(estimate.point, unit)
+    if estimate.low is None or estimate.high is None:
+        return text
+    return f"{text} ± {percentage((estimate.high - estimate.low) / 2 / estimate.point, 2)}"
+
+
+def _sol(side: SideFacts, unit: str) -> str:
+    score = side.score
+    if score is None or score.sol_score is None or score.sol_gap is None:
+        return ABSENT
+    return f"{score.sol_score:.3f} (gap {score.sol_gap:.2f}×)"
+
+
+def _utilization(name: str) -> Callable[[SideFacts, str], str]:
+    def read(side: SideFacts, unit: str) -> str:
+        score = side.score
+        if score is None:
+            return ABSENT
+        parts = [percentage(getattr(score, name))]
+        sustained = getattr(score, f"{name}_sustained")
+        if sustained is not None and score.kind == "rated":
+            parts.append(f"{percentage(sustained)} of sustained")
+        if name == "mfu" and score.mfu_at_clock is not None:
+            parts.append(f"{percentage(score.mfu_at_clock)} at the clock seen")
+        return "; ".join(parts)
+
+    return read
+
+
+def _throttled(side: SideFacts, unit: str) -> str:
+    bits = side.state.throttle_reasons
+    if bits is None:
+        return ABSENT
+    names = [name for bit, name in THROTTLE_REASONS.items() if bits & bit]
+    counted = [f"{plain(reason)} {scaled(moved, 's', 2)}" for reason, moved in side.state.violation_s.items()]
+    return "; ".join(names + counted) or "none"
+
+
+def _timer(side: SideFacts, unit: str) -> str:
+    if not side.timers:
+        return ABSENT
+    unrolled = f", {side.number} calls a sample" if side.number and side.number > 1 else ""
+    return f"{', '.join(plain(timer) for timer in side.timers)}{unrolled}"
+
+
+def _temperature(side: SideFacts, unit: str) -> str:
+    celsius = side.state.temperature_c
+    return ABSENT if celsius is None else f"{celsius:.0f} °C"
+
+
+_FIGURES: list[tuple[str, Callable[[SideFacts, str], str]]] = [
+    ("time, cold", lambda side, unit: _estimate(side.time, unit)),
+    ("time, hot", lambda side, unit: quantity(side.hot_s, unit)),
+    ("SOL score", _sol),
+    ("compute (MFU)", _utilization("mfu")),
+    ("memory (MBU)", _utilization("mbu")),
+    (
+        "achieved",
+        lambda side, unit: (
+            f"{scaled(side.score.flops_per_s, 'FLOP/s')}, {scaled(side.score.bytes_per_s, 'B/s')}"
+            if side.score
+            else ABSENT
+        ),
+    ),
+    ("energy per call, hot", lambda side, unit: scaled(side.energy_j, "J", 3)),
+    ("null kernel", lambda side, unit: scaled(side.null_s, "s", 3)),
+    ("kernels launched", lambda side, unit: ABSENT if side.launches is None else str(side.launches)),
+    ("timer", _timer),
+    ("samples", lambda side, unit: str(side.samples) if side.samples else ABSENT),
+    ("SM clock, mean", lambda side, unit: scaled(side.state.sm_clock_hz, "Hz")),
+    ("temperature, highest", _temperature),
+    ("power, highest", lambda side, unit: scaled(side.state.power_w, "W", 3)),
+    ("clocks held back by", _throttled),
+    ("failed rounds", lambda side, unit: str(len(side.failures)) if side.failures else ABSENT),
+]

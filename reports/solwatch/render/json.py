@@ -1,0 +1,60 @@
+"""A judgement as JSON, and the published schema that the document obeys."""
+
+import json
+import sys
+from importlib import resources
+from typing import Any
+
+import msgspec
+
+from solwatch.judge.judgement import Judgement
+from solwatch.model.record import Record, RecordEnd, RecordHeader
+
+SCHEMA_VERSION = 1
+"""Grows when a field goes or changes its meaning; new fields alone don't change it."""
+
+SCHEMA_FILE = "report.schema.json"
+
+
+class ReportDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """A report as a program reads it: what was asked, what was concluded, why it ended.
+
+    SI units throughout; ratios are head / base. Numbers that are infinite or unknown are null. The rounds stand
+    in ``judgement.facts``, reduced to their centres; the samples themselves stay in the record.
+    """
+
+    schema_version: int
+    header: RecordHeader
+    judgement: Judgement
+    end: RecordEnd | None
+
+
+def render_json(record: Record, judgement: Judgement) -> bytes:
+    """Return the report as UTF-8 JSON with a line break at its end."""
+    document = ReportDocument(schema_version=SCHEMA_VERSION, header=record.header, judgement=judgement, end=record.end)
+    return msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n"
+
+
+def report_schema() -> dict[str, Any]:
+    """Return the JSON schema (draft 2020-12) of the document, made from its types."""
+    generated = msgspec.json.schema(ReportDocument)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:solwatch:report:{SCHEMA_VERSION}",
+        "title": "solwatch report",
+        **generated,
+    }
+
+
+def schema_text() -> str:
+    """Return the schema as it is published."""
+    return json.dumps(report_schema(), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def published_schema() -> str:
+    """Return the schema file that is installed with the package."""
+    return resources.files("solwatch.render").joinpath("schema").joinpath(SCHEMA_FILE).read_text(encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.stdout.write(schema_text())

@@ -1,0 +1,73 @@
+"""Human units for SI figures."""
+
+import math
+
+ABSENT = "–"
+"""What stands where a figure is not known: never a zero."""
+
+_PREFIXES = [
+    (1e15, "P"),
+    (1e12, "T"),
+    (1e9, "G"),
+    (1e6, "M"),
+    (1e3, "k"),
+    (1.0, ""),
+    (1e-3, "m"),
+    (1e-6, "µ"),
+    (1e-9, "n"),
+]
+
+
+def scaled(value: float | None, unit: str, digits: int = 4) -> str:
+    """Return ``value`` with an SI prefix and ``digits`` significant digits: ``18.24 µs``."""
+    if value is None or not math.isfinite(value):
+        return ABSENT
+    if value == 0:
+        return f"0 {unit}"
+    factor, prefix = next((pair for pair in _PREFIXES if abs(value) >= 0.99995 * pair[0]), _PREFIXES[-1])
+    return f"{_significant(value / factor, digits)} {prefix}{unit}"
+
+
+def quantity(value: float | None, unit: str) -> str:
+    """Return a benchmark's figure in its own unit; seconds are scaled."""
+    if unit == "seconds":
+        return scaled(value, "s")
+    if value is None or not math.isfinite(value):
+        return ABSENT
+    return f"{value:,.5g} {unit}"
+
+
+def percentage(fraction: float | None, digits: int = 3) -> str:
+    """Return a fraction as a percentage: ``31.4 %``."""
+    if fraction is None or not math.isfinite(fraction):
+        return ABSENT
+    return f"{_significant(100 * fraction, digits)} %"
+
+
+def change(ratio: float | None) -> str:
+    """Return a slowdown ratio as a signed percentage, ``+2.31 %``, or as ``6.4×`` when it is far from 1."""
+    if ratio is None or not math.isfinite(ratio):
+        return ABSENT
+    if 0.5 < ratio < 2:
+        return f"{100 * (ratio - 1):+.2f} %".replace("-", "−")
+    return f"{_significant(ratio, 3)}×"
+
+
+def clock_time(seconds: float) -> str:
+    """Return a duration as ``m:ss``, or ``h:mm:ss`` from an hour on."""
+    minutes, rest = divmod(max(0, round(seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+def _significant(value: float, digits: int) -> str:
+    if value == 0:
+        return "0"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:.{decimals}f}"
+    # 9.9996 with four digits rounds up to 10.000: one decimal too many.
+    return (
+        f"{value:.{decimals - 1}f}"
+        if decimals and len(text.lstrip("-").replace(".", "").lstrip("0")) > digits
+        else text
+    )

@@ -1,0 +1,165 @@
+"""The view model: a record and its judgement as rows and lines that are ready to be shown."""
+
+from dataclasses import dataclass
+
+from solwatch.judge.judgement import CellFacts, Judgement
+from solwatch.model.record import Commit, Record
+from solwatch.model.verdict import CellVerdict, Verdict
+from solwatch.render.details import Detail, cell_detail
+from solwatch.render.headline import SEVERITY, Headline, headline
+from solwatch.render.plain import plain
+from solwatch.render.setting import Setting, ceiling_lines, device_lines, run_lines, threshold_lines
+from solwatch.render.units import ABSENT, change, percentage, quantity, scaled
+
+
+@dataclass(frozen=True)
+class CommitView:
+    """One commit as shown: short and full name, subject, date, and a mark for uncommitted changes."""
+
+    role: str
+    name: str
+    short: str
+    sha: str
+    subject: str
+    date: str
+    dirty: bool
+
+
+@dataclass(frozen=True)
+class CellRow:
+    """One cell as shown. Figures for charts are fractions or ratios; everything else is text."""
+
+    anchor: str
+    key: str
+    verdict: str
+    verdict_text: str
+    reason: str
+    gated: bool
+    change: str
+    interval: str
+    head_time: str
+    base_time: str
+    score: str
+    mfu: str
+    mbu: str
+    energy: str
+    mde: str
+    ratio: float | None
+    ratio_low: float | None
+    ratio_high: float | None
+    min_effect: float
+    margin: float
+    head_score: float | None
+    base_score: float | None
+    sol_floor: float | None
+    evidence: list[str]
+    detail: Detail
+    verdict_key: Verdict
+    facts: CellFacts
+
+
+@dataclass(frozen=True)
+class ReportView:
+    """Everything that a report shows. ``alone``: there is no base, so no comparison columns."""
+
+    headline: Headline
+    alone: bool
+    commits: list[CommitView]
+    rows: list[CellRow]
+    peers: list[CellRow]
+    device: list[Setting]
+    ceilings: list[Setting]
+    run: list[Setting]
+    thresholds: list[Setting]
+    notes: list[str]
+    summary: str
+    created: str
+    version: str
+
+
+def report_view(record: Record, judgement: Judgement) -> ReportView:
+    """Return the view of ``judgement``; cells are ordered worst first, then as the record lists them."""
+    rows = [_row(index, cell, judgement.facts[cell.key]) for index, cell in enumerate(judgement.verdicts)]
+    rows.sort(key=lambda row: SEVERITY.index(row.verdict_key))
+    header = record.header
+    return ReportView(
+        headline=headline(record, judgement),
+        alone=header.base is None,
+        commits=[_commit("head", header.head)] + ([_commit("base", header.base)] if header.base else []),
+        rows=[row for row in rows if row.facts.thresholds.gated],
+        peers=[row for row in rows if not row.facts.thresholds.gated],
+        device=device_lines(header.fingerprint),
+        ceilings=ceiling_lines(header.ceilings),
+        run=run_lines(record, judgement),
+        thresholds=threshold_lines(record, judgement),
+        notes=[plain(note) for note in header.notes],
+        summary=_summary(record, judgement),
+        created=plain(header.created_at),
+        version=header.solwatch,
+    )
+
+
+def _row(index: int, cell: CellVerdict, facts: CellFacts) -> CellRow:
+    ratio = cell.slowdown_ratio
+    head, base = facts.head, facts.base
+    head_score = head.score.sol_score if head.score else None
+    interval = ABSENT
+    if ratio is not None and ratio.low is not None and ratio.high is not None:
+        interval = f"{change(ratio.low)} … {change(ratio.high)}"
+    return CellRow(
+        anchor=f"cell-{index + 1}",
+        key=plain(cell.key),
+        verdict=cell.verdict.value,
+        verdict_text=cell.verdict.value.replace("_", " "),
+        reason=cell.reason.value.replace("_", " "),
+        gated=cell.gated,
+        change=change(ratio.point) if ratio else ABSENT,
+        interval=interval,
+        head_time=quantity(head.time.point if head.time else None, facts.unit),
+        base_time=quantity(base.time.point if base and base.time else None, facts.unit),
+        score=f"{head_score:.3f}" if head_score is not None else ABSENT,
+        mfu=percentage(head.score.mfu if head.score else None),
+        mbu=percentage(head.score.mbu if head.score else None),
+        energy=scaled(head.energy_j, "J", 3),
+        mde=percentage(cell.mde) if cell.mde is not None and cell.mde < 10 else ABSENT,
+        ratio=ratio.point if ratio else None,
+        ratio_low=ratio.low if ratio else None,
+        ratio_high=ratio.high if ratio else None,
+        min_effect=facts.thresholds.min_effect,
+        margin=facts.thresholds.margin,
+        head_score=head_score,
+        base_score=base.score.sol_score if base and base.score else None,
+        sol_floor=facts.thresholds.sol_floor,
+        evidence=[plain(sentence) for sentence in cell.evidence],
+        detail=cell_detail(cell, facts),
+        verdict_key=cell.verdict,
+        facts=facts,
+    )
+
+
+def _commit(role: str, commit: Commit) -> CommitView:
+    return CommitView(
+        role=role,
+        name=plain(commit.name, 80),
+        short=plain(commit.sha[:10]),
+        sha=plain(commit.sha, 64),
+        subject=plain(commit.subject, 120),
+        date=plain(commit.committed_at, 40),
+        dirty=commit.dirty,
+    )
+
+
+def _summary(record: Record, judgement: Judgement) -> str:
+    header = record.header
+    head = _named(header.head)
+    against = f" against {_named(header.base)}" if header.base else ""
+    wall = f" in {record.end.wall_s:.0f} s" if record.end else ""
+    rounds = f"{judgement.completed} round{'s' if judgement.completed != 1 else ''}"
+    return f"{head}{against}, {rounds}{wall} on {plain(header.fingerprint.model)}"
+
+
+def _named(commit: Commit) -> str:
+    changed = " with uncommitted changes" if commit.dirty else ""
+    name = plain(commit.name, 60)
+    short = plain(commit.sha[:8])
+    return (f"{name} ({short})" if name and not commit.sha.startswith(name) else short) + changed
