@@ -99,10 +99,12 @@ class Builder:
         if path.is_dir():
             self._touch(path)
             return Build(path=path, key=key, built=False, wall_s=time.monotonic() - started)
-        with FileLock(self._cache / "locks" / f"{key}.lock", on_wait=on_progress) as lock:
+        lock = FileLock(self._cache / "locks" / f"{key}.lock")
+        lock.acquire(lambda holder: on_progress(f"waiting for the build of {_label(commit)} by process {holder}"))
+        with lock:
             built = not path.is_dir()
             if built:
-                on_progress(f"building {commit.name} ({commit.sha[:8]})")
+                on_progress(f"building {_label(commit)}")
                 self._make(commit, key, path, lock, on_progress)
         self._prune(path)
         return Build(path=path, key=key, built=built, wall_s=time.monotonic() - started)
@@ -158,7 +160,7 @@ class Builder:
         if os.strerror(errno.ENOSPC) in output:
             raise disk_error(scratch, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
         how = f"exit code {code}" if code > 0 else f"killed by {signal.Signals(-code).name}"
-        raise BuildError(f"{commit.name} ({commit.sha[:8]}) does not build: {how}", commit=commit.name, output=output)
+        raise BuildError(f"{_label(commit)} does not build: {how}", commit=commit.name, output=output)
 
     def _unpack(self, commit: Commit, scratch: Path, key: str, path: Path) -> None:
         wheels = sorted((scratch / "wheels").glob("*.whl"))
@@ -200,6 +202,11 @@ class Builder:
             os.utime(path)
         except OSError:
             return  # a cache that others own and we may only read still serves
+
+
+def _label(commit: Commit) -> str:
+    short = commit.sha[:8]
+    return short if commit.name.startswith(short) else f"{commit.name} ({short})"
 
 
 def _used_at(path: Path) -> float:

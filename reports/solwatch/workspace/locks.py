@@ -16,11 +16,10 @@ class FileLock:
     "the" lock. The kernel lets go when the last process that has the handle ends, however it ends.
     """
 
-    def __init__(self, path: Path, *, on_wait: Callable[[str], None] = lambda line: None) -> None:
-        """Name the lock; nothing is opened yet. ``on_wait`` is given a line once when there is a wait."""
+    def __init__(self, path: Path) -> None:
+        """Name the lock; nothing is opened yet."""
         self.path = path
         self.handle = -1
-        self._on_wait = on_wait
 
     def try_acquire(self) -> bool:
         """Take the lock if it is free; return whether it is held now. Raises ``MachineError``."""
@@ -33,13 +32,15 @@ class FileLock:
         self._take(handle)
         return True
 
-    def acquire(self) -> None:
-        """Take the lock, waiting for it as long as it takes. Raises ``MachineError``."""
+    def acquire(self, on_wait: Callable[[int | None], None] | None = None) -> None:
+        """Take the lock, waiting for it as long as it takes; raises ``MachineError``.
+
+        ``on_wait`` is told the holder's pid, once, when there is a wait.
+        """
         if self.try_acquire():
             return
-        holder = self.holder()
-        by = f"process {holder}" if holder else "another process"
-        self._on_wait(f"waiting for {by}, which holds {self.path}")
+        if on_wait is not None:
+            on_wait(self.holder())
         handle = self._open()
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)
@@ -85,17 +86,3 @@ class FileLock:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.release()
-
-
-def device_lock_path(device: str) -> Path:
-    """Return the lock that all users of this machine share for ``device`` (``cpu``, ``cuda:0``).
-
-    Two measurements on one device would each see the other. CUDA numbers devices within ``CUDA_VISIBLE_DEVICES``,
-    so the lock is named by what the number stands for there.
-    """
-    kind, _, index = device.partition(":")
-    visible = [name.strip() for name in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if name.strip()]
-    number = int(index or 0)
-    name = visible[number] if kind == "cuda" and number < len(visible) else index or "0"
-    safe = "".join(mark if mark.isalnum() or mark in "-_" else "_" for mark in name)
-    return Path("/tmp") / f"solwatch-{kind}-{safe}.lock"
