@@ -54,8 +54,8 @@ STAMP := $(VENV)/.installed-$(subst $(comma),-,$(EXTRAS))
 
 $(STAMP): constraints.txt reports/pyproject.toml | $(BIN)/python
 	@command -v git >/dev/null 2>&1 || { echo "git not found: install it (Debian, Ubuntu: apt-get install git)" >&2; exit 3; }
-	@command -v "$${CXX:-c++}" >/dev/null 2>&1 || { \
-	  echo "C++ compiler $${CXX:-c++} not found: install it (Debian, Ubuntu: apt-get install g++) or name one with CXX=..." >&2; exit 3; }
+	@set -- $${CXX:-g++}; command -v "$$1" >/dev/null 2>&1 || { \
+	  echo "C++ compiler $${CXX:-g++} not found: install it (Debian, Ubuntu: apt-get install g++) or name one with CXX=..." >&2; exit 3; }
 	@echo "installing torch and solwatch into $(VENV) (once; torch is the large one)" >&2
 	@$(INSTALL) torch
 	@$(INSTALL) --editable "./reports[$(EXTRAS)]"

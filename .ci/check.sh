@@ -3,7 +3,7 @@
 # Usage: .ci/check.sh FOLDER-OF-THE-TOOLS. Runs all checks, names those that failed, exits 1 if any did.
 set -uo pipefail
 
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 bin=${1:-.venv/bin}
 PATH="$(cd "$bin" && pwd):$PATH"
 failed=()
@@ -15,13 +15,19 @@ check() {
   "$@" || failed+=("$name")
 }
 
+# For a tool that also talks when all is well.
+quietly() {
+  local said
+  said=$("$@" 2>&1) || { echo "$said" && return 1; }
+}
+
 check "ruff check" ruff check --quiet .
 check "ruff format" ruff format --check --quiet .
 check "mypy, strict: solwatch, kernels" mypy reports/solwatch kernels/fused_o_proj kernels/native_build
 check "mypy, strict: tools" mypy .ci
 check "import contracts" lint-imports --no-logo --cache-dir build/importlinter
 check "tables of the documentation" python .ci/doc_tables.py --check
-check "news fragments" towncrier build --draft --version next >/dev/null
+check "news fragments" quietly towncrier build --draft --version next
 check "shell scripts" shellcheck .ci/run .ci/check.sh
 if [ -d .github/workflows ]; then
   check "workflows: syntax" actionlint

@@ -32,8 +32,8 @@ def torch_facts() -> TorchFacts | None:
 
 
 def cpp_compiler(environment: Mapping[str, str]) -> CompilerFacts | None:
-    """Return the C++ compiler that a build takes: ``CXX``, else ``c++``; ``None`` when it isn't there."""
-    return _compiler(environment.get("CXX") or "c++", environment, r"^.*$")
+    """Return the C++ compiler that a build takes: ``CXX``, else ``g++``; ``None`` when it isn't there."""
+    return _compiler(environment.get("CXX") or "g++", environment, r"^.*$")
 
 
 def cuda_compiler(environment: Mapping[str, str]) -> CompilerFacts | None:
