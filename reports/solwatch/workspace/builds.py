@@ -131,6 +131,7 @@ class Builder:
             "SOLWATCH_BUILD_CACHE": str(self._cache / "objects"),
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
             "PIP_NO_INPUT": "1",
+            "PYTHONUNBUFFERED": "1",  # output in the order in which it was written, through one pipe
             "TMPDIR": str(scratch),
         }
         try:

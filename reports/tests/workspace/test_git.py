@@ -1,0 +1,191 @@
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from fakes.scratch_project import INPUTS, ScratchProject
+
+from solwatch.model.errors import ExitCode, MachineError, RequestError
+from solwatch.workspace.git import Repository
+
+
+def shallow_clone(project: ScratchProject, dest: Path) -> Repository:
+    subprocess.run(
+        ["git", "clone", "--quiet", "--depth=1", f"file://{project.root}", str(dest)], check=True, capture_output=True
+    )
+    return Repository.open(dest)
+
+
+def test_opens_from_a_sub_folder(project: ScratchProject) -> None:
+    project.commit("one")
+    assert Repository.open(project.root / "src" / "tinyop").root == project.root.resolve()
+
+
+def test_a_hook_s_variables_do_not_redirect(project: ScratchProject, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.commit("one")
+    monkeypatch.setenv("GIT_DIR", "/nowhere")
+    assert Repository.open(project.root).root == project.root.resolve()
+
+
+def test_refuses_what_is_no_repository(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match="is not in a git repository"):
+        Repository.open(tmp_path)
+
+
+def test_refuses_a_repository_without_commits(project: ScratchProject) -> None:
+    with pytest.raises(RequestError, match="has no commit yet"):
+        Repository.open(project.root)
+
+
+def test_says_when_git_is_missing(project: ScratchProject, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(RequestError, match="git is not installed"):
+        Repository.open(project.root)
+
+
+def test_names_the_fix_for_another_user_s_repository(project: ScratchProject, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.commit("one")
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    with pytest.raises(MachineError, match=f"git config --global --add safe.directory {project.root}") as raised:
+        Repository.open(project.root / "src")
+    assert raised.value.exit_code is ExitCode.UNTRUSTED
+
+
+def test_resolves_names_of_every_kind(project: ScratchProject) -> None:
+    first = project.commit("one, with an umlaut: ü")
+    second = project.commit("two")
+    project.git("tag", "--annotate", "v1", "--message", "tagged", first)
+    repository = Repository.open(project.root)
+    head = repository.resolve("HEAD")
+    assert (head.sha, head.name, head.subject, head.dirty) == (second, "HEAD", "two", False)
+    assert repository.resolve("v1").sha == first
+    assert repository.resolve("trunk~1").subject == "one, with an umlaut: ü"
+    assert repository.resolve(first[:8]).sha == first
+
+
+def test_works_on_a_detached_head(project: ScratchProject) -> None:
+    first = project.commit("one")
+    project.commit("two")
+    project.git("checkout", "--quiet", "--detach", first)
+    project.git("branch", "--delete", "--force", "trunk")
+    assert Repository.open(project.root).resolve("HEAD").sha == first
+
+
+@pytest.mark.parametrize("name", ["", "-n", "--output=x", "a..b", "a\nb"])
+def test_refuses_names_that_are_no_name_of_one_commit(project: ScratchProject, name: str) -> None:
+    project.commit("one")
+    with pytest.raises(RequestError, match="is not the name of one commit"):
+        Repository.open(project.root).resolve(name)
+
+
+def test_an_unknown_commit_names_the_nearest(project: ScratchProject) -> None:
+    project.commit("one")
+    project.git("branch", "release-1.2")
+    repository = Repository.open(project.root)
+    with pytest.raises(RequestError, match="unknown commit 'trunc': did you mean trunk") as raised:
+        repository.resolve("trunc")
+    assert raised.value.exit_code is ExitCode.USAGE
+    with pytest.raises(RequestError, match=r"did you mean release-1.2"):
+        repository.resolve("release-1.3")
+    with pytest.raises(RequestError, match="list the names there are"):
+        repository.resolve("0123456789abcdef")
+
+
+def test_a_shallow_clone_says_so(project: ScratchProject, tmp_path: Path) -> None:
+    first = project.commit("one")
+    project.commit("two")
+    repository = shallow_clone(project, tmp_path / "clone")
+    assert repository.depth().shallow
+    assert repository.depth().commits == 1
+    with pytest.raises(RequestError, match=r"shallow.*git fetch --unshallow"):
+        repository.resolve(first)
+    with pytest.raises(RequestError, match=r"parent of HEAD is not in this shallow clone.*git fetch --unshallow"):
+        repository.parent(repository.resolve("HEAD"))
+
+
+def test_parent_is_the_first_of_a_merge_and_none_at_the_start(project: ScratchProject) -> None:
+    first = project.commit("one")
+    project.git("checkout", "--quiet", "-b", "side")
+    project.commit("on the side")
+    project.git("checkout", "--quiet", "trunk")
+    second = project.commit("two")
+    project.git("-c", "user.name=x", "-c", "user.email=x@y", "merge", "--quiet", "--no-ff", "--no-edit", "side")
+    repository = Repository.open(project.root)
+    parent = repository.parent(repository.resolve("HEAD"))
+    assert parent is not None
+    assert (parent.sha, parent.name) == (second, "HEAD^")
+    assert repository.parent(repository.resolve(first)) is None
+    assert repository.depth().commits == 4
+
+
+def test_the_working_tree_is_head_but_dirty(project: ScratchProject) -> None:
+    sha = project.commit("one")
+    repository = Repository.open(project.root)
+    assert not repository.is_dirty()
+    project.write("src/tinyop/new.py", "x = 1\n")
+    assert repository.is_dirty()
+    tree = repository.working_tree()
+    assert (tree.sha, tree.name, tree.dirty) == (sha, "working tree", True)
+
+
+def test_equal_contents_have_equal_keys(project: ScratchProject) -> None:
+    project.commit("one")
+    repository = Repository.open(project.root)
+    first = repository.content_key(repository.resolve("HEAD"), INPUTS)
+    project.write("README.md", "nothing that is built\n")
+    project.commit("two")
+    assert repository.content_key(repository.resolve("HEAD"), INPUTS) == first
+    assert repository.content_key(repository.working_tree(), INPUTS) == first
+    project.answer(2)
+    changed = repository.content_key(repository.working_tree(), INPUTS)
+    assert changed != first
+    project.commit("three")
+    assert repository.content_key(repository.resolve("HEAD"), INPUTS) == changed
+
+
+def test_the_working_tree_s_key_sees_what_git_would_add(project: ScratchProject) -> None:
+    project.commit("one")
+    repository = Repository.open(project.root)
+    keys = [repository.content_key(repository.working_tree(), INPUTS)]
+    project.write("src/tinyop/extra.py", "x = 1\n")
+    keys.append(repository.content_key(repository.working_tree(), INPUTS))
+    (project.root / "src/tinyop/extra.py").chmod(0o755)
+    keys.append(repository.content_key(repository.working_tree(), INPUTS))
+    (project.root / "src/tinyop/link.py").symlink_to("extra.py")
+    keys.append(repository.content_key(repository.working_tree(), INPUTS))
+    (project.root / "src/tinyop/native.c").unlink()
+    keys.append(repository.content_key(repository.working_tree(), INPUTS))
+    assert len(set(keys)) == len(keys)
+    project.write("src/tinyop/ignored.so", "built in place")
+    assert repository.content_key(repository.working_tree(), INPUTS) == keys[-1]
+    project.commit("two")
+    assert repository.content_key(repository.resolve("HEAD"), INPUTS) == keys[-1]
+
+
+def test_inputs_outside_the_repository_or_missing_are_refused(project: ScratchProject) -> None:
+    project.commit("one")
+    repository = Repository.open(project.root)
+    head = repository.resolve("HEAD")
+    for path in ("../other", "/etc", ""):
+        with pytest.raises(RequestError, match="must be a path under the repository's root"):
+            repository.content_key(head, [path])
+    with pytest.raises(RequestError, match="none of the build inputs nothing exists at HEAD"):
+        repository.content_key(head, ["nothing"])
+
+
+def test_export_has_the_commit_s_files_and_leaves_the_tree_alone(project: ScratchProject, tmp_path: Path) -> None:
+    project.commit("one")
+    project.answer(2)
+    project.write("src/tinyop/extra.py", "x = 1\n")
+    before = project.git("status", "--porcelain")
+    repository = Repository.open(project.root)
+    repository.export(repository.resolve("HEAD"), tmp_path / "all")
+    assert (tmp_path / "all" / ".gitignore").exists()
+    assert "FromLong(1)" in (tmp_path / "all/src/tinyop/native.c").read_text()
+    repository.export(repository.resolve("HEAD"), tmp_path / "inputs", [*INPUTS, "not-there-yet"])
+    assert sorted(os.listdir(tmp_path / "inputs")) == ["setup.py", "src"]
+    repository.export(repository.working_tree(), tmp_path / "dirty", INPUTS)
+    assert "FromLong(2)" in (tmp_path / "dirty/src/tinyop/native.c").read_text()
+    assert (tmp_path / "dirty/src/tinyop/extra.py").exists()
+    assert not (tmp_path / "all/src/tinyop/extra.py").exists()
+    assert project.git("status", "--porcelain") == before
