@@ -17,7 +17,7 @@ from wheels import ROOT, WheelError, build_wheels
 WORK = ROOT / "build" / "cuda"
 # Fat binaries lie in ELF sections of this name; it is looked for as bytes, which needs no CUDA tool.
 FATBIN = b".nv_fatbin"
-LOADING = "import fused_o_proj; print('loaded', fused_o_proj.__version__, fused_o_proj.library_path)"
+LOADING = "import fused_o_proj; print('loaded', fused_o_proj.__version__, fused_o_proj.library_path())"
 
 
 def find_nvcc() -> str | None:
