@@ -14,7 +14,8 @@ def change(ratio: float) -> str:
     if not math.isfinite(ratio):
         return "beyond any measure"
     if 0.5 < ratio < 2:
-        return f"{100 * (ratio - 1):+.2f} %"
+        percent_changed = round(100 * (ratio - 1), 2)
+        return f"{percent_changed:+.2f} %".replace("-", "−") if percent_changed else "0.00 %"
     return f"{ratio:.3g} times"
 
 

@@ -86,9 +86,7 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """``22 of 24 decided``, or ``24 of 24 measured`` when there was nothing to decide."""
-        if self.new and not self.decided and not self.undecided:
-            return f"{self.new} of {self.gated} measured"
+        """``22 of 24 decided, 1 new``: nothing that was left open is left unsaid."""
         return f"{self.decided} of {self.gated} decided" + (f", {self.new} new" if self.new else "")
 
 

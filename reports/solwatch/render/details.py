@@ -8,6 +8,7 @@ from solwatch.model.estimate import Estimate
 from solwatch.model.verdict import CellVerdict
 from solwatch.render.plain import plain
 from solwatch.render.units import ABSENT, percentage, quantity, scaled
+from solwatch.sol.score import CeilingKind
 
 THROTTLE_REASONS = {
     0x4: "power cap",
@@ -77,18 +78,13 @@ def _sol(side: SideFacts, unit: str) -> str:
     return f"{score.sol_score:.3f} (gap {score.sol_gap:.2f}×)"
 
 
-def _utilization(name: str) -> Callable[[SideFacts, str], str]:
+def _share(name: str, kind: CeilingKind | None = None) -> Callable[[SideFacts, str], str]:
+    """Return a reader of one share of a ceiling; with ``kind``, only where the score rests on such ceilings."""
+
     def read(side: SideFacts, unit: str) -> str:
-        score = side.score
-        if score is None:
+        if side.score is None or (kind is not None and side.score.kind is not kind):
             return ABSENT
-        parts = [percentage(getattr(score, name))]
-        sustained = getattr(score, f"{name}_sustained")
-        if sustained is not None and score.kind == "rated":
-            parts.append(f"{percentage(sustained)} of sustained")
-        if name == "mfu" and score.mfu_at_clock is not None:
-            parts.append(f"{percentage(score.mfu_at_clock)} at the clock seen")
-        return "; ".join(parts)
+        return percentage(getattr(side.score, name))
 
     return read
 
@@ -118,16 +114,13 @@ _FIGURES: list[tuple[str, Callable[[SideFacts, str], str]]] = [
     ("time, cold", lambda side, unit: _estimate(side.time, unit)),
     ("time, hot", lambda side, unit: quantity(side.hot_s, unit)),
     ("SOL score", _sol),
-    ("compute (MFU)", _utilization("mfu")),
-    ("memory (MBU)", _utilization("mbu")),
-    (
-        "achieved",
-        lambda side, unit: (
-            f"{scaled(side.score.flops_per_s, 'FLOP/s')}, {scaled(side.score.bytes_per_s, 'B/s')}"
-            if side.score
-            else ABSENT
-        ),
-    ),
+    ("MFU, rated", _share("mfu", CeilingKind.RATED)),
+    ("MFU, rated at the clock seen", _share("mfu_at_clock")),
+    ("MFU, sustained", _share("mfu_sustained")),
+    ("MBU, rated", _share("mbu", CeilingKind.RATED)),
+    ("MBU, sustained", _share("mbu_sustained")),
+    ("compute achieved", lambda side, unit: scaled(side.score.flops_per_s, "FLOP/s") if side.score else ABSENT),
+    ("memory achieved", lambda side, unit: scaled(side.score.bytes_per_s, "B/s") if side.score else ABSENT),
     ("energy per call, hot", lambda side, unit: scaled(side.energy_j, "J", 3)),
     ("null kernel", lambda side, unit: scaled(side.null_s, "s", 3)),
     ("kernels launched", lambda side, unit: ABSENT if side.launches is None else str(side.launches)),

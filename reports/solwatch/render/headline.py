@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from solwatch.judge.judgement import Judgement
 from solwatch.model.errors import ExitCode
 from solwatch.model.record import Record
-from solwatch.model.verdict import FAILING, CellVerdict, Verdict
+from solwatch.model.verdict import FAILING, CellVerdict, Reason, Verdict
 from solwatch.render.plain import plain
 from solwatch.render.units import change
 
@@ -23,15 +23,28 @@ SEVERITY = (
 )
 """Verdicts, worst first: the order in which cells are shown."""
 
+TITLES = {
+    "fail": "FAIL",
+    "pass": "PASS",
+    "untrusted": "NOT TRUSTED",
+    "undecided": "NOTHING DECIDED",
+    "measured": "MEASURED",
+}
+
 
 @dataclass(frozen=True)
 class Headline:
-    """``state``: ``fail``, ``pass``, ``untrusted``, ``undecided`` or ``measured``; ``text``: the verdict line."""
+    """``state``: ``fail``, ``pass``, ``untrusted``, ``undecided`` or ``measured``; ``text``: the verdict line.
+
+    ``coverage``: how many cells were decided, or measured when there was nothing to compare with.
+    ``counts``: gated cells by verdict, worst first.
+    """
 
     state: str
     title: str
     text: str
-    counts: list[tuple[Verdict, int]]
+    coverage: str
+    counts: list[tuple[str, int]]
     advice: list[str]
 
 
@@ -39,62 +52,60 @@ def headline(record: Record, judgement: Judgement) -> Headline:
     """Return the headline of a judgement."""
     gated = [cell for cell in judgement.verdicts if cell.gated]
     counted = Counter(cell.verdict for cell in gated)
-    counts = [(verdict, counted[verdict]) for verdict in SEVERITY if counted[verdict]]
-    state = _state(record, judgement, gated)
+    state = _state(record, judgement)
+    alone = record.header.base is None
+    measured = f"{counted[Verdict.NEW] + counted[Verdict.BELOW_FLOOR]} of {len(gated)} measured"
     return Headline(
         state=state,
-        title={
-            "fail": "FAIL",
-            "pass": "PASS",
-            "untrusted": "NOT TRUSTED",
-            "undecided": "NOTHING DECIDED",
-            "measured": "MEASURED",
-        }[state],
-        text=_text(state, record, judgement, gated, counts),
-        counts=counts,
+        title=TITLES[state],
+        text=_text(state, gated, counted),
+        coverage=measured if alone else judgement.coverage.text,
+        counts=[(verdict.value, counted[verdict]) for verdict in SEVERITY if counted[verdict]],
         advice=_advice(record, gated, state),
     )
 
 
-def _state(record: Record, judgement: Judgement, gated: Sequence[CellVerdict]) -> str:
+def verdict_word(verdict: Verdict, reason: Reason | None = None) -> str:
+    """Return a verdict as readers see it; a cell measured without a base is ``measured``."""
+    return "measured" if reason is Reason.MEASURED_ALONE and verdict is Verdict.NEW else verdict.value.replace("_", " ")
+
+
+def _state(record: Record, judgement: Judgement) -> str:
     if judgement.exit_code == ExitCode.OK:
         return "measured" if record.header.base is None else "pass"
     return {ExitCode.SLOWER: "fail", ExitCode.UNTRUSTED: "untrusted"}.get(ExitCode(judgement.exit_code), "undecided")
 
 
-def _text(
-    state: str,
-    record: Record,
-    judgement: Judgement,
-    gated: Sequence[CellVerdict],
-    counts: Sequence[tuple[Verdict, int]],
-) -> str:
-    spoken = ", ".join(f"{count} {_word(verdict)}" for verdict, count in counts)
-    coverage = judgement.coverage.text
-    if state == "measured":
-        return f"{coverage}; head alone, nothing to compare it with"
-    if state == "pass":
-        return f"nothing is slower: {spoken} ({coverage})"
-    if state == "fail":
-        return f"{spoken} ({coverage}); worst: {_worst(gated)}"
+def _text(state: str, gated: Sequence[CellVerdict], counted: Counter[Verdict]) -> str:
     if not gated:
         return "no gated cell was measured"
-    return f"{spoken} ({coverage})"
-
-
-def _word(verdict: Verdict) -> str:
-    return verdict.value.replace("_", " ")
+    if state == "fail":
+        failing = [
+            f"{counted[verdict]} {verdict_word(verdict)}"
+            for verdict in SEVERITY
+            if verdict in FAILING and counted[verdict]
+        ]
+        return f"{', '.join(failing)}; worst: {_worst(gated)}"
+    if state == "pass":
+        faster = counted[Verdict.FASTER]
+        return "nothing is slower" + (f", {faster} faster" if faster else "")
+    if state == "measured":
+        return "head alone, there is no base to compare with"
+    if state == "untrusted":
+        return f"{counted[Verdict.VOID]} of {len(gated)} cells could not be measured"
+    return "the noise hides what the gate must catch" if counted[Verdict.UNDECIDED] else "nothing was compared"
 
 
 def _worst(gated: Sequence[CellVerdict]) -> str:
     failing = [cell for cell in gated if cell.verdict in FAILING]
-    failing.sort(
-        key=lambda cell: (SEVERITY.index(cell.verdict), -(cell.slowdown_ratio.point if cell.slowdown_ratio else 0))
-    )
-    cell = failing[0]
+    cell = min(failing, key=lambda cell: (SEVERITY.index(cell.verdict), -_ratio(cell)))
     if cell.verdict is Verdict.SLOWER and cell.slowdown_ratio is not None:
         return f"{plain(cell.key)} {change(cell.slowdown_ratio.point)}"
-    return f"{plain(cell.key)} {_word(cell.verdict)}"
+    return f"{plain(cell.key)} {verdict_word(cell.verdict)}"
+
+
+def _ratio(cell: CellVerdict) -> float:
+    return cell.slowdown_ratio.point if cell.slowdown_ratio is not None else 0.0
 
 
 def _advice(record: Record, gated: Sequence[CellVerdict], state: str) -> list[str]:
@@ -112,8 +123,8 @@ def _advice(record: Record, gated: Sequence[CellVerdict], state: str) -> list[st
         advice.append("void cells could not be measured here: solwatch doctor checks the machine")
     if Verdict.UNDECIDED in kinds:
         stopped = record.end.stopped if record.end is not None else "before its end"
-        raised = "a larger budget_s" if stopped == "budget" else "more rounds or a quieter machine"
-        advice.append(f"undecided cells need {raised}; measuring stopped: {stopped}")
+        raised = "a larger budget_s (--budget)" if stopped == "budget" else "more rounds or a quieter machine"
+        advice.append(f"undecided cells need {raised}")
     if state == "undecided" and not gated:
         advice.append("no cell was gated: widen --set or --bench")
     return advice

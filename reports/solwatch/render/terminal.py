@@ -13,6 +13,8 @@ from rich.text import Text
 from solwatch.judge.judgement import Judgement
 from solwatch.model.record import Record
 from solwatch.model.verdict import Verdict
+from solwatch.render.headline import verdict_word
+from solwatch.render.units import ABSENT
 from solwatch.render.view import CellRow, ReportView, report_view
 
 STYLES = {
@@ -34,25 +36,27 @@ MOST_EXPLAINED = 12
 
 
 class _Column(NamedTuple):
-    """``width``: the narrowest terminal, in characters, that shows it."""
+    """``rank``: columns of a higher rank give way first on a narrow terminal."""
 
     title: str
     read: Callable[[CellRow], str]
-    width: int
+    rank: int
     compared_only: bool = False
 
 
 _COLUMNS = [
     _Column("head/base", lambda row: row.change, 0, compared_only=True),
-    _Column("95 % interval", lambda row: row.interval, 100, compared_only=True),
-    _Column("base", lambda row: row.base_time, 110, compared_only=True),
-    _Column("head", lambda row: row.head_time, 70),
-    _Column("SOL", lambda row: row.score, 80),
-    _Column("MFU", lambda row: row.mfu, 118),
-    _Column("MBU", lambda row: row.mbu, 118),
-    _Column("energy", lambda row: row.energy, 128),
-    _Column("MDE", lambda row: row.mde, 90, compared_only=True),
+    _Column("95 % interval", lambda row: row.interval, 4, compared_only=True),
+    _Column("MDE", lambda row: row.mde, 3, compared_only=True),
+    _Column("base", lambda row: row.base_time, 5, compared_only=True),
+    _Column("head", lambda row: row.head_time, 1),
+    _Column("SOL", lambda row: row.score, 2),
+    _Column("MFU", lambda row: row.mfu, 6),
+    _Column("MBU", lambda row: row.mbu, 7),
+    _Column("energy", lambda row: row.energy, 8),
 ]
+_GAP = 3
+"""Characters between two columns of the table."""
 
 
 def render_terminal(record: Record, judgement: Judgement, *, width: int = 120, colour: bool = False) -> str:
@@ -78,38 +82,53 @@ def render_terminal(record: Record, judgement: Judgement, *, width: int = 120, c
 
 
 def _verdict(console: Console, view: ReportView) -> None:
-    line = Text(view.headline.title, style=_STATE_STYLES.get(view.headline.state, "bold"))
-    line.append(f"  {view.headline.text}", style="default")
+    top = view.headline
+    line = Text(top.title, style=_STATE_STYLES.get(top.state, "bold"))
+    line.append(f"  {top.text}", style="default")
     console.print(line)
+    counts = ", ".join(f"{count} {verdict_word(Verdict(verdict))}" for verdict, count in top.counts)
+    console.print(Text(top.coverage + (f": {counts}" if counts and not view.alone else "")))
     console.print(Text(view.summary, style="dim"))
 
 
 def _table(console: Console, view: ReportView, width: int) -> None:
-    columns = [
-        column
-        for column in _COLUMNS
-        if width >= column.width
-        and not (view.alone and column.compared_only)
-        and any(column.read(row) not in ("–", "") for row in [*view.rows, *view.peers])
-    ]
+    rows = [*view.rows, *view.peers]
+    if not rows:
+        return
+    columns = _fitting(view, rows, width)
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    table.add_column("cell", overflow="fold", ratio=None)
-    table.add_column("verdict", no_wrap=True)
+    table.add_column("cell", overflow="fold")
+    if not view.plainly_measured:
+        table.add_column("verdict", no_wrap=True)
     for column in columns:
         table.add_column(column.title, justify="right", no_wrap=True)
-    for row in view.rows:
-        _add(table, row, columns)
-    if view.peers:
-        table.add_section()
-        for row in view.peers:
-            _add(table, row, columns, suffix=" (peer)")
-    if table.row_count:
-        console.print(table)
+    for row in rows:
+        if view.peers and row is view.peers[0]:
+            table.add_section()
+        verdict = [] if view.plainly_measured else [Text(_said(row), style=STYLES[row.verdict_key])]
+        table.add_row(Text(row.key), *verdict, *(Text(column.read(row)) for column in columns))
+    console.print(table)
 
 
-def _add(table: Table, row: CellRow, columns: Sequence[_Column], suffix: str = "") -> None:
-    verdict = Text(row.verdict_text + suffix, style=STYLES[row.verdict_key])
-    table.add_row(Text(row.key), verdict, *(Text(column.read(row)) for column in columns))
+def _fitting(view: ReportView, rows: Sequence[CellRow], width: int) -> list[_Column]:
+    """Return the columns that have something to say and fit beside whole cell names, most wanted first kept."""
+    used = min(max(len(row.key) for row in rows), width // 2) + 2
+    if not view.plainly_measured:
+        used += max(len(_said(row)) for row in rows) + _GAP
+    kept = set()
+    for column in sorted(_COLUMNS, key=lambda column: column.rank):
+        texts = [column.read(row) for row in rows]
+        if (view.alone and column.compared_only) or all(text in ("", ABSENT) for text in texts):
+            continue
+        used += max(len(column.title), *(len(text) for text in texts)) + _GAP
+        if used > width:
+            break
+        kept.add(column.title)
+    return [column for column in _COLUMNS if column.title in kept]
+
+
+def _said(row: CellRow) -> str:
+    return row.verdict_text + ("" if row.facts.thresholds.gated else " (peer)")
 
 
 def _explanations(console: Console, view: ReportView) -> None:

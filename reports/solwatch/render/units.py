@@ -49,7 +49,8 @@ def change(ratio: float | None) -> str:
     if ratio is None or not math.isfinite(ratio):
         return ABSENT
     if 0.5 < ratio < 2:
-        return f"{100 * (ratio - 1):+.2f} %".replace("-", "−")
+        percent = round(100 * (ratio - 1), 2)
+        return f"{percent:+.2f} %".replace("-", "−") if percent else "0.00 %"
     return f"{_significant(ratio, 3)}×"
 
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from solwatch.judge.judgement import CellFacts, Judgement
 from solwatch.model.record import Commit, Record
-from solwatch.model.verdict import CellVerdict, Verdict
+from solwatch.model.verdict import CellVerdict, Reason, Verdict
 from solwatch.render.details import Detail, cell_detail
-from solwatch.render.headline import SEVERITY, Headline, headline
+from solwatch.render.headline import SEVERITY, Headline, headline, verdict_word
 from solwatch.render.plain import plain
 from solwatch.render.setting import Setting, ceiling_lines, device_lines, run_lines, threshold_lines
 from solwatch.render.units import ABSENT, change, percentage, quantity, scaled
@@ -60,10 +60,15 @@ class CellRow:
 
 @dataclass(frozen=True)
 class ReportView:
-    """Everything that a report shows. ``alone``: there is no base, so no comparison columns."""
+    """Everything that a report shows.
+
+    ``alone``: there is no base, so no comparison columns. ``plainly_measured``: alone, and every cell was simply
+    measured, so that a column of verdicts would say nothing.
+    """
 
     headline: Headline
     alone: bool
+    plainly_measured: bool
     commits: list[CommitView]
     rows: list[CellRow]
     peers: list[CellRow]
@@ -85,6 +90,7 @@ def report_view(record: Record, judgement: Judgement) -> ReportView:
     return ReportView(
         headline=headline(record, judgement),
         alone=header.base is None,
+        plainly_measured=all(cell.reason is Reason.MEASURED_ALONE for cell in judgement.verdicts),
         commits=[_commit("head", header.head)] + ([_commit("base", header.base)] if header.base else []),
         rows=[row for row in rows if row.facts.thresholds.gated],
         peers=[row for row in rows if not row.facts.thresholds.gated],
@@ -104,13 +110,17 @@ def _row(index: int, cell: CellVerdict, facts: CellFacts) -> CellRow:
     head, base = facts.head, facts.base
     head_score = head.score.sol_score if head.score else None
     interval = ABSENT
+    void = cell.verdict is Verdict.VOID
+    if void:
+        # Figures that can't be trusted must not be read off a table; the details still have them.
+        ratio, head_score = None, None
     if ratio is not None and ratio.low is not None and ratio.high is not None:
         interval = f"{change(ratio.low)} … {change(ratio.high)}"
     return CellRow(
         anchor=f"cell-{index + 1}",
         key=plain(cell.key),
         verdict=cell.verdict.value,
-        verdict_text=cell.verdict.value.replace("_", " "),
+        verdict_text=verdict_word(cell.verdict, cell.reason),
         reason=cell.reason.value.replace("_", " "),
         gated=cell.gated,
         change=change(ratio.point) if ratio else ABSENT,
@@ -118,8 +128,8 @@ def _row(index: int, cell: CellVerdict, facts: CellFacts) -> CellRow:
         head_time=quantity(head.time.point if head.time else None, facts.unit),
         base_time=quantity(base.time.point if base and base.time else None, facts.unit),
         score=f"{head_score:.3f}" if head_score is not None else ABSENT,
-        mfu=percentage(head.score.mfu if head.score else None),
-        mbu=percentage(head.score.mbu if head.score else None),
+        mfu=percentage(head.score.mfu if head.score and not void else None),
+        mbu=percentage(head.score.mbu if head.score and not void else None),
         energy=scaled(head.energy_j, "J", 3),
         mde=percentage(cell.mde) if cell.mde is not None and cell.mde < 10 else ABSENT,
         ratio=ratio.point if ratio else None,

@@ -10,7 +10,7 @@ from solwatch.render.charts.svg import element, picture, title
 from solwatch.render.units import change
 from solwatch.render.view import CellRow
 
-WIDTH, HEIGHT = 220.0, 24.0
+WIDTH, HEIGHT = 176.0, 22.0
 _INSET = 8.0
 
 
@@ -55,7 +55,7 @@ def forest_strip(row: CellRow, scale: ForestScale) -> Markup:
     parts += [_arrow(end, middle, tone) for end in _beyond(low, high, point, scale)]
     parts.append(
         element(
-            "circle", title(f"{row.change} ({row.interval})"), cx=scale.x(point), cy=middle, r=4.5, class_=f"pt {tone}"
+            "circle", title(f"{row.change} ({row.interval})"), cx=scale.x(point), cy=middle, r=4.0, class_=f"pt {tone}"
         )
     )
     return picture(WIDTH, HEIGHT, f"{row.key}: head / base {row.change}, interval {row.interval}", parts, "forest")

@@ -61,8 +61,11 @@ def roofline(rows: Sequence[CellRow], ceilings: Ceilings) -> Markup:
     shared: dict[tuple[str, float, float], list[str]] = {}
     for kind, dtype, flops, bandwidth in roofs:
         shared.setdefault((kind, flops, bandwidth), []).append(dtype)
-    for (kind, flops, bandwidth), names in shared.items():
-        parts += _roof(axes, kind, flops, bandwidth, ", ".join(plain(name, 20) for name in names))
+    for position, ((kind, flops, bandwidth), names) in enumerate(shared.items()):
+        joined = ", ".join(plain(name, 20) for name in names)
+        said = f"{kind}: {joined} {scaled(flops, 'FLOP/s')}, memory {scaled(bandwidth, 'B/s')}"
+        parts.append(_roof(axes, kind, flops, bandwidth, said))
+        parts += _legend(len(shared) - 1 - position, kind, said)
     parts += [_mark(point, axes) for point in points]
     return picture(WIDTH, HEIGHT, f"roofline of {len(points)} cells", parts, "roofline")
 
@@ -103,26 +106,22 @@ def _grid(axes: _Axes) -> list[Markup]:
     return parts
 
 
-def _roof(axes: _Axes, kind: str, flops: float, bandwidth: float, names: str) -> list[Markup]:
+def _roof(axes: _Axes, kind: str, flops: float, bandwidth: float, said: str) -> Markup:
     ridge = flops / bandwidth
     left = max(10.0**axes.x_low, 10.0**axes.y_low / bandwidth)
     path = (
         f"M{axes.x(left):.1f} {axes.y(left * bandwidth):.1f}L{axes.x(ridge):.1f} {axes.y(flops):.1f}"
         f"L{WIDTH - _RIGHT:.1f} {axes.y(flops):.1f}"
     )
-    said = f"{kind} {names}: {scaled(flops, 'FLOP/s')}, {scaled(bandwidth, 'B/s')}"
-    # Rated is labelled over its line and sustained under it: the two roofs lie close together.
-    offset = -6.0 if kind == "rated" else 14.0
+    return element("path", title(said), d=path, class_=f"roof {kind}")
+
+
+def _legend(position: int, kind: str, said: str) -> list[Markup]:
+    # The corner under the compute roof: cells of high intensity that slow would be outliers indeed.
+    right, y = WIDTH - _RIGHT - 8, HEIGHT - _BOTTOM - 12 - 17 * position
     return [
-        element("path", title(said), d=path, class_=f"roof {kind}"),
-        element(
-            "text",
-            f"{kind} {names} {scaled(flops, 'FLOP/s', 3)}",
-            x=WIDTH - _RIGHT,
-            y=axes.y(flops) + offset,
-            text_anchor="end",
-            class_="rooflabel",
-        ),
+        element("line", x1=right - 26, x2=right, y1=y - 4, y2=y - 4, class_=f"roof {kind}"),
+        element("text", said, x=right - 34, y=y, text_anchor="end", class_="rooflabel"),
     ]
 
 

@@ -15,7 +15,7 @@ Place = Callable[[float], float]
 Column = Callable[[int], float]
 
 WIDTH, HEIGHT = 520.0, 190.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 62.0, 10.0, 12.0, 26.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 80.0, 10.0, 12.0, 26.0
 
 
 def rounds_chart(row: CellRow) -> Markup:
