@@ -13,8 +13,8 @@ from setuptools.command.build_py import build_py  # type: ignore[import-untyped]
 KERNELS = Path(__file__).resolve().parent / "kernels"
 sys.path.insert(0, str(KERNELS))
 
-from native_build.library import build
-from native_build.settings import BuildError
+from native_build.library import build  # noqa: E402  (found through the line above)
+from native_build.settings import BuildError  # noqa: E402
 
 
 class BuildWithLibrary(build_py):  # type: ignore[misc]  # setuptools has no types

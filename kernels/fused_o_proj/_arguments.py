@@ -26,13 +26,9 @@ def check_tensor(name: str, tensor: object) -> None:
 def check_like(name: str, tensor: Tensor, attn_output: Tensor) -> None:
     """Raise TypeError (dtype) or ValueError (device) unless ``tensor`` is like ``attn_output``."""
     if tensor.dtype != attn_output.dtype:
-        raise TypeError(
-            f"{name} has dtype {tensor.dtype}, wanted {attn_output.dtype}, the dtype of attn_output"
-        )
+        raise TypeError(f"{name} has dtype {tensor.dtype}, wanted {attn_output.dtype}, the dtype of attn_output")
     if tensor.device != attn_output.device:
-        raise ValueError(
-            f"{name} is on {tensor.device}, wanted {attn_output.device}, the device of attn_output"
-        )
+        raise ValueError(f"{name} is on {tensor.device}, wanted {attn_output.device}, the device of attn_output")
 
 
 def check_device(attn_output: Tensor) -> None:
@@ -59,9 +55,7 @@ def check_shapes(attn_output: Tensor, residual: Tensor, o_proj_weight: Tensor) -
     check_output_shape("residual", residual, attn_output, o_proj_weight)
 
 
-def check_output_shape(
-    name: str, tensor: Tensor, attn_output: Tensor, o_proj_weight: Tensor
-) -> None:
+def check_output_shape(name: str, tensor: Tensor, attn_output: Tensor, o_proj_weight: Tensor) -> None:
     """Raise ValueError unless ``tensor`` is [leading sizes of attn_output..., N]."""
     wanted = (*attn_output.shape[:-1], o_proj_weight.shape[0])
     if tuple(tensor.shape) != wanted:
@@ -81,9 +75,7 @@ def check_no_grad(name: str, tensor: Tensor) -> None:
         )
 
 
-def check_call(
-    attn_output: Tensor, residual: Tensor, o_proj_weight: Tensor, out: Tensor | None
-) -> None:
+def check_call(attn_output: Tensor, residual: Tensor, o_proj_weight: Tensor, out: Tensor | None) -> None:
     """Raise TypeError, ValueError or RuntimeError for a call that the operator can't serve."""
     named = [
         ("attn_output", attn_output),

@@ -15,8 +15,7 @@ def library_path() -> Path:
     path = Path(__file__).with_name("libfused_o_proj.so")
     if not path.is_file():
         raise RuntimeError(
-            f"fused_o_proj has not been built: {path} is missing. "
-            "Install it with: pip install --no-build-isolation ."
+            f"fused_o_proj has not been built: {path} is missing. Install it with: pip install --no-build-isolation ."
         )
     return path
 

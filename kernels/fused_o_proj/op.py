@@ -51,9 +51,7 @@ def _(attn_output: Tensor, residual: Tensor, o_proj_weight: Tensor, *, out: Tens
     check_shapes(attn_output, residual, o_proj_weight)
 
 
-def explain(
-    shapes: Sequence[Sequence[int]], dtype: torch.dtype, device: torch.device | str
-) -> dict[str, Any]:
+def explain(shapes: Sequence[Sequence[int]], dtype: torch.dtype, device: torch.device | str) -> dict[str, Any]:
     """Tell what a call would run, from the dispatch that launches it.
 
     ``shapes`` are those of attn_output [..., K], residual [..., N] and o_proj_weight [N, K], of
@@ -68,9 +66,7 @@ def explain(
     fakes = [torch.empty(s, device="meta") for s in (attn_shape, residual_shape, weight_shape)]
     check_shapes(*fakes)
     tokens = fakes[0].shape[:-1].numel()
-    text: str = OPS.explain(
-        tokens, weight_shape[0], weight_shape[1], dtype, _indexed(torch.device(device))
-    )
+    text: str = OPS.explain(tokens, weight_shape[0], weight_shape[1], dtype, _indexed(torch.device(device)))
     plan: dict[str, Any] = json.loads(text)
     return plan
 

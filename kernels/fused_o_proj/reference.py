@@ -80,9 +80,7 @@ def tolerance(ref: Tensor, bound: Tensor, k: int, dtype: torch.dtype) -> Tensor:
     return RELATIVE_UNIT[dtype] * ref.abs() + k * ACCUMULATOR_UNIT * bound + half_step
 
 
-def check(
-    actual: Tensor, attn_output: Tensor, residual: Tensor, o_proj_weight: Tensor
-) -> None:
+def check(actual: Tensor, attn_output: Tensor, residual: Tensor, o_proj_weight: Tensor) -> None:
     """Raise Mismatch unless ``actual`` is a right result of the operator for these inputs.
 
     Up to 64 tokens, or where 4 M N K stays under a second's work (4e12 on a GPU, 2e10 on a CPU),

@@ -79,9 +79,7 @@ def _make_library(plan: Plan, cache: BuildCache, scratch: Path, target: Path) ->
     objects = [scratch / f"{source.parent.name}-{source.name}.o" for source in sources]
     link = _link_command(plan, objects, target)
     compiles = [
-        word
-        for source, made in zip(sources, objects, strict=True)
-        for word in _compile_command(plan, source, made)
+        word for source, made in zip(sources, objects, strict=True) for word in _compile_command(plan, source, made)
     ]
     key = _key(plan, [(scratch, "scratch"), (target.parent, "out")], [*link, *compiles])
     if cache.fetch(key, target):
@@ -163,9 +161,7 @@ def _key(plan: Plan, places: list[tuple[Path, str]], command: list[str]) -> str:
 
 
 def _run(command: list[str]) -> None:
-    done = subprocess.run(
-        command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+    done = subprocess.run(command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode != 0:
         raise BuildError(f"{' '.join(command)}\nended with {done.returncode}:\n{done.stdout}")
     if done.stdout.strip():

@@ -72,9 +72,7 @@ def parse_archs(text: str) -> tuple[str, ...]:
     for name in names:
         match = re.fullmatch(r"(\d+)\.(\d)([af]?)(\+PTX)?", name)
         if match is None:
-            raise BuildError(
-                f"TORCH_CUDA_ARCH_LIST holds {name!r}, wanted numbers like 8.0, 9.0a or 9.0+PTX"
-            )
+            raise BuildError(f"TORCH_CUDA_ARCH_LIST holds {name!r}, wanted numbers like 8.0, 9.0a or 9.0+PTX")
         major, minor, variant, ptx = match.groups()
         if int(major) < 8:
             raise BuildError(f"TORCH_CUDA_ARCH_LIST holds {name!r}, wanted 8.0 or newer")

@@ -58,8 +58,7 @@ def find_torch() -> tuple[Path, str]:
     spec = importlib.util.find_spec("torch")
     if spec is None or not spec.submodule_search_locations:
         raise BuildError(
-            "torch is not installed beside this build: install torch >= 2.10 and build with "
-            "--no-build-isolation"
+            "torch is not installed beside this build: install torch >= 2.10 and build with --no-build-isolation"
         )
     root = Path(spec.submodule_search_locations[0])
     text = (root / "version.py").read_text(encoding="utf-8")

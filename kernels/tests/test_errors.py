@@ -1,0 +1,162 @@
+"""Wrong calls: the argument is named, what was given and what is wanted; nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+import fused_o_proj
+from fused_o_proj import explain, o_proj_residual
+
+RAW = torch.ops.fused_o_proj.o_proj_residual
+
+
+def inputs(device: torch.device) -> dict[str, Tensor]:
+    """attn[4, 16], residual[4, 8], weight[8, 16], out[4, 8] full of 7."""
+    return {
+        "attn_output": torch.ones(4, 16, device=device),
+        "residual": torch.ones(4, 8, device=device),
+        "o_proj_weight": torch.ones(8, 16, device=device),
+        "out": torch.full((4, 8), 7.0, device=device),
+    }
+
+
+def call(given: dict[str, Any]) -> None:
+    given = dict(given)
+    out = given.pop("out")
+    o_proj_residual(*given.values(), out=out)
+
+
+def call_raw(given: dict[str, Any]) -> None:
+    given = dict(given)
+    out = given.pop("out")
+    RAW.out(*given.values(), out=out)
+
+
+WRONG: list[tuple[str, Callable[[Tensor], Tensor], str]] = [
+    *[
+        (name, lambda t: t.half(), rf"{name} has dtype .*float16, wanted .*float32")
+        for name in ("residual", "o_proj_weight", "out")
+    ],
+    *[
+        (name, lambda t: t.double(), rf"{name} has .*, wanted bfloat16, float16 or float32")
+        for name in inputs(torch.device("cpu"))
+    ],
+    ("attn_output", lambda t: t[:, :15], r"o_proj_weight has shape .8, 16., wanted .N, 15. for attn_output .4, 15."),
+    ("attn_output", lambda t: t[0, 0], r"attn_output has shape .., wanted at least one dimension"),
+    ("o_proj_weight", lambda t: t[0], r"o_proj_weight has shape .16,?., wanted .N, 16."),
+    ("o_proj_weight", lambda t: t[:5], r"residual has shape .4, 8., wanted .4, 5."),
+    ("residual", lambda t: t[:3], r"residual has shape .3, 8., wanted .4, 8."),
+    ("residual", lambda t: t[None], r"residual has shape .1, 4, 8., wanted .4, 8."),
+    ("out", lambda t: t[:, :7], r"out has shape .4, 7., wanted .4, 8."),
+    ("out", lambda t: t[0], r"out has shape .8,?., wanted .4, 8."),
+]
+
+
+@pytest.mark.parametrize(("name", "change", "message"), WRONG)
+@pytest.mark.parametrize("caller", [call, call_raw])
+def test_dtypes_and_shapes(
+    caller: Callable[[dict[str, Any]], None],
+    name: str,
+    change: Callable[[Tensor], Tensor],
+    message: str,
+    device: torch.device,
+) -> None:
+    given = inputs(device)
+    out = given["out"]
+    given[name] = change(given[name])
+    kinds = (RuntimeError,) if caller is call_raw else (TypeError, ValueError)
+    with pytest.raises(kinds, match=message):
+        caller(given)
+    assert bool((out == 7.0).all())
+
+
+@pytest.mark.parametrize("name", ["attn_output", "residual", "o_proj_weight", "out"])
+def test_not_a_tensor(name: str) -> None:
+    given: dict[str, Any] = dict(inputs(torch.device("cpu")))
+    given[name] = [1.0]
+    with pytest.raises(TypeError, match=rf"{name} is a list, wanted a torch.Tensor"):
+        call(given)
+
+
+@pytest.mark.parametrize("name", ["residual", "o_proj_weight", "out"])
+def test_another_device(name: str) -> None:
+    given = inputs(torch.device("cpu"))
+    given[name] = given[name].to("meta")
+    with pytest.raises(ValueError, match=rf"{name} is on meta, wanted cpu, the device of attn_output"):
+        call(given)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", ["residual", "o_proj_weight", "out"])
+def test_another_device_in_the_operator_itself(name: str, cuda: torch.device) -> None:
+    given = inputs(cuda)
+    given[name] = given[name].cpu()
+    with pytest.raises(RuntimeError, match=rf"{name} is on cpu, wanted cuda:0, the device of attn_output"):
+        call_raw(given)
+
+
+def overlapping(device: torch.device) -> list[tuple[str, dict[str, Tensor]]]:
+    """Calls whose out shares memory with what it must not."""
+    square = torch.ones(8, 8, device=device)
+    buffer = torch.ones(9, 8, device=device)
+    rows = torch.ones(1, 8, device=device)
+
+    def given(attn: Tensor, residual: Tensor, weight: Tensor, out: Tensor) -> dict[str, Tensor]:
+        return {"attn_output": attn, "residual": residual, "o_proj_weight": weight, "out": out}
+
+    other = torch.ones(8, 8, device=device)
+    return [
+        ("attn_output", given(square, other, other.clone(), square)),
+        ("o_proj_weight", given(other, other.clone(), square, square)),
+        ("residual", given(other, buffer[:8], square, buffer[1:])),
+        ("residual", given(other, square.t(), other.clone(), square)),
+        ("elements that share memory", given(other, square, other.clone(), rows.expand(8, 8))),
+    ]
+
+
+@pytest.mark.parametrize("number", range(5))
+@pytest.mark.parametrize("caller", [call, call_raw])
+def test_overlapping_memory(caller: Callable[[dict[str, Any]], None], number: int, device: torch.device) -> None:
+    named, given = overlapping(device)[number]
+    with pytest.raises(RuntimeError, match=rf"out (shares memory with {named}|has {named})"):
+        caller(given)
+    assert bool((given["out"] == 1.0).all())
+
+
+@pytest.mark.parametrize("name", ["attn_output", "residual", "o_proj_weight", "out"])
+def test_a_gradient_is_refused(name: str) -> None:
+    given = inputs(torch.device("cpu"))
+    given[name].requires_grad_()
+    with pytest.raises(RuntimeError, match=rf"{name} requires grad, wanted none"):
+        call(given)
+    with torch.no_grad():
+        call(given)
+
+
+def test_inference_mode() -> None:
+    weight = torch.nn.Parameter(torch.ones(8, 16))
+    with torch.inference_mode():
+        assert o_proj_residual(torch.ones(4, 16), torch.ones(4, 8), weight).shape == (4, 8)
+
+
+@pytest.mark.skipif(fused_o_proj.build_info()["kind"] == "cuda", reason="this build has CUDA kernels")
+def test_a_cpu_build_says_so() -> None:
+    with pytest.raises(RuntimeError, match="this build has no CUDA kernels"):
+        explain(((4, 16), (4, 8), (8, 16)), torch.bfloat16, "cuda:0")
+
+
+@pytest.mark.gpu
+def test_out_of_memory_is_told(cuda: torch.device) -> None:
+    """The allocation fails before anything is launched, and the next call works."""
+    m, n = 2**21, 2**20  # 4 TB
+    attn = torch.ones(1, 8, device=cuda, dtype=torch.bfloat16).expand(m, 8)
+    residual = torch.ones(1, 1, device=cuda, dtype=torch.bfloat16).expand(m, n)
+    weight = torch.ones(1, 8, device=cuda, dtype=torch.bfloat16).expand(n, 8)
+    with pytest.raises(RuntimeError, match="allocating out failed"):
+        o_proj_residual(attn, residual, weight)
+    call(inputs(cuda))

@@ -1,0 +1,77 @@
+"""What torch asks of an operator: schema, fake kernels, compile, export."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from fused_o_proj import o_proj_residual
+
+RAW = torch.ops.fused_o_proj.o_proj_residual
+
+
+def test_opcheck(dtype: torch.dtype, device: torch.device, make_inputs: Callable[..., Any]) -> None:
+    inputs = make_inputs(5, 24, 40, dtype, device)
+    torch.library.opcheck(RAW.default, inputs.args())
+    torch.library.opcheck(RAW.out, inputs.args(), {"out": torch.empty_like(inputs.residual)})
+
+
+def new(attn: Tensor, residual: Tensor, weight: Tensor) -> Tensor:
+    return o_proj_residual(attn, residual, weight) * 2
+
+
+def into_out(attn: Tensor, residual: Tensor, weight: Tensor) -> Tensor:
+    return o_proj_residual(attn, residual, weight, out=torch.empty_like(residual)) * 2
+
+
+def in_place(attn: Tensor, residual: Tensor, weight: Tensor) -> Tensor:
+    return o_proj_residual(attn, residual, weight, out=residual) * 2
+
+
+@pytest.mark.parametrize("function", [new, into_out, in_place])
+def test_compile(function: Callable[..., Tensor], device: torch.device, make_inputs: Callable[..., Any]) -> None:
+    torch.compiler.reset()
+    compiled = torch.compile(function, fullgraph=True, backend="aot_eager")
+    for m in (3, 8):
+        inputs = make_inputs(m, 24, 40, torch.bfloat16, device)
+        wanted = function(inputs.attn, inputs.residual.clone(), inputs.weight)
+        residual = inputs.residual.clone()
+        assert torch.equal(compiled(inputs.attn, residual, inputs.weight), wanted)
+        changed = not torch.equal(residual, inputs.residual)
+        assert changed == (function is in_place)
+
+
+@pytest.mark.slow
+def test_compile_with_inductor(device: torch.device, make_inputs: Callable[..., Any]) -> None:
+    torch.compiler.reset()
+    compiled = torch.compile(new, fullgraph=True)
+    inputs = make_inputs(3, 24, 40, torch.bfloat16, device)
+    assert torch.equal(compiled(*inputs.args()), new(*inputs.args()))
+
+
+class Layer(torch.nn.Module):
+    """The operator as a model has it."""
+
+    def forward(self, attn: Tensor, residual: Tensor, weight: Tensor) -> Tensor:
+        return o_proj_residual(attn, residual, weight)
+
+
+def test_export(device: torch.device, make_inputs: Callable[..., Any]) -> None:
+    inputs = make_inputs(4, 24, 40, torch.bfloat16, device)
+    tokens = torch.export.Dim("tokens", min=2, max=64)
+    exported = torch.export.export(Layer(), inputs.args(), dynamic_shapes=({0: tokens}, {0: tokens}, None))
+    targets = [node.target for node in exported.graph.nodes if node.op == "call_function"]
+    assert RAW.default in targets
+    more = make_inputs(9, 24, 40, torch.bfloat16, device)
+    assert torch.equal(exported.module()(*more.args()), o_proj_residual(*more.args()))
+
+
+def test_fake_kernels_check_shapes() -> None:
+    attn, residual, weight = (torch.empty(s, device="meta") for s in ((4, 16), (4, 8), (8, 16)))
+    assert RAW.default(attn, residual, weight).shape == (4, 8)
+    with pytest.raises(ValueError, match="residual has shape"):
+        RAW.default(attn, residual[:3], weight)
