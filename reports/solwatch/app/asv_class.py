@@ -13,6 +13,7 @@ from solwatch.app.device_lock import device_lock
 from solwatch.app.processes import CellFailed, ForkServer
 from solwatch.app.rounds import Plan, RoundRunner
 from solwatch.app.sides import Bench, Side
+from solwatch.app.survey import CEILINGS_LIMIT_S
 from solwatch.device.resolving import resolve_device
 from solwatch.model.cell import CellInfo, Work
 from solwatch.model.config import Config
@@ -70,7 +71,7 @@ def _opened(bench: Bench, side: Side, benchmark: str) -> tuple[list[CellInfo], d
         cells = [cell for cell in opened.cells if cell.benchmark == benchmark and cell.kind == "suite"]
         work = worker.ask(Describe(keys=[cell.key for cell in cells]), Described, bench.hang_s).work
         dtypes = sorted({one.dtype for one in work.values()})
-        ceilings = worker.ask(MeasureCeilings(dtypes=dtypes), CeilingsMeasured, bench.hang_s).ceilings
+        ceilings = worker.ask(MeasureCeilings(dtypes=dtypes), CeilingsMeasured, CEILINGS_LIMIT_S).ceilings
         worker.close()
     except CellFailed as error:
         raise MachineError(f"the suite does not open on {bench.device}: {error.failure.message}") from None

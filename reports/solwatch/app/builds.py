@@ -18,6 +18,8 @@ from solwatch.workspace.git import Repository
 
 WHEELS = "build/solwatch/wheels"
 SUITES = "build/solwatch/suites"
+_TOLD = ("building ", "waiting ")
+"""What is said while building; the compiler's own output is shown when it fails."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +51,7 @@ def build(
 ) -> Built:
     """Build one side; raises ``HeadBuildError`` when head doesn't compile, ``MachineError`` when base doesn't."""
     try:
-        wheel = builder.provide(commit, say)
+        wheel = builder.provide(commit, lambda line: say(line) if line.startswith(_TOLD) else None)
     except BuildError as error:
         kind = HeadBuildError if name == "head" else MachineError
         raise kind(f"{name} is at fault: {error}\n{error.output}") from None

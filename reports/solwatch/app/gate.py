@@ -3,6 +3,7 @@
 import fnmatch
 import secrets
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,15 +54,7 @@ class Services:
     environment: Mapping[str, str]
     machine: str
     say: Callable[[str], None]
-    progress: Callable[[int, float], "ProgressDisplay"]
-
-
-class ProgressDisplay(Progress):
-    """A progress display that is open while measuring."""
-
-    def __enter__(self) -> "ProgressDisplay": ...
-
-    def __exit__(self, *error: object) -> None: ...
+    progress: Callable[[int, float], AbstractContextManager[Progress]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,8 +74,8 @@ def compare(request: Request, services: Services) -> Outcome:
     with device_lock(device, services.say), _server(request, services) as server:
         bench = _bench(request, services, device, head, server)
         services.say(f"surveying cells and ceilings on {device}")
-        found = survey(bench, head.side, base and base.side, base and base.benchmarks_dir, request.selection)
-        header = _header(request, services, found, head.commit, base and base.commit, bench.seed)
+        found = survey(bench, head.side, (base.side, base.benchmarks_dir) if base else None, request.selection)
+        header = _header(request, services, found, head.commit, base.commit if base else None, bench.seed)
         path = record_path(services.repository.root / request.config.records, header)
         record = _measured(request, services, bench, head, base, found, header, path)
     judgement = judge(record)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from solwatch.asvio.results import save_results
 from solwatch.judge.judgement import Judgement
+from solwatch.model.errors import MachineError
 from solwatch.model.record import Record
 from solwatch.render.html import render_html
 from solwatch.render.json import render_json
@@ -22,9 +23,12 @@ class Kept:
 
 
 def keep(record: Record, judgement: Judgement, root: Path, path: Path) -> Kept:
-    """Write asv results and the report; a results folder that can't be merged is a warning, never overwritten."""
-    warnings = save_results(record, judgement, root / record.header.config.results)
+    """Write the report, then asv's results: a results folder that can't be merged into must not cost the page."""
     report, document = write_report(record, judgement, root / record.header.config.report)
+    try:
+        warnings = save_results(record, judgement, root / record.header.config.results, write=write_atomically)
+    except MachineError as error:
+        warnings = [f"asv's history was not written: {error}"]
     return Kept(report=report, json=document, record=path, warnings=warnings)
 
 

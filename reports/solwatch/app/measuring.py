@@ -8,7 +8,7 @@ from typing import Protocol
 from solwatch.app.rounds import Plan, RoundRunner
 from solwatch.app.sides import Bench, Side
 from solwatch.app.survey import Survey
-from solwatch.judge.pacing import next_cells
+from solwatch.judge.pacing import pace
 from solwatch.model.ports import Clock
 from solwatch.model.record import CellRound, Failure, Record, RecordEnd, RecordHeader, Round
 from solwatch.model.record import Side as SideRecord
@@ -62,13 +62,12 @@ def measure(job: Measuring, writer: RoundWriter, progress: Progress, *, clock: C
     stopped = "error"
     try:
         while True:
-            keys = next_cells(record()) if rounds else [cell.key for cell in job.survey.cells]
-            stopped = _reason_to_stop(job, keys, rounds, clock.monotonic() - started_s) or ""
-            if stopped:
+            step = pace(record(), elapsed_s=clock.monotonic() - started_s)
+            if step.stop or len(rounds) >= job.most_rounds:
+                stopped = step.stop or "rounds"
                 break
-            stopped = "error"
             progress.round(len(rounds))
-            rounds.append(_round(job, runner, len(rounds), keys, progress.cell))
+            rounds.append(_round(job, runner, len(rounds), step.open_keys, progress.cell))
             writer.append(rounds[-1])
     except KeyboardInterrupt:
         stopped = "interrupted"
@@ -76,16 +75,6 @@ def measure(job: Measuring, writer: RoundWriter, progress: Progress, *, clock: C
     finally:
         writer.finish(RecordEnd(stopped=stopped, wall_s=clock.monotonic() - started_s))
     return record(stopped)
-
-
-def _reason_to_stop(job: Measuring, keys: Sequence[str], rounds: Sequence[Round], elapsed_s: float) -> str | None:
-    if rounds and not keys:
-        return "decided"
-    if len(rounds) >= job.most_rounds:
-        return "rounds"
-    if rounds and elapsed_s + max(one.wall_s for one in rounds[-3:]) > job.header.config.budget_s:
-        return "budget"
-    return None
 
 
 def _round(

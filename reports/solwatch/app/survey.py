@@ -14,6 +14,10 @@ from solwatch.model.protocol import CeilingsMeasured, Describe, Described, Measu
 from solwatch.model.record import Ceilings
 
 
+CEILINGS_LIMIT_S = 300.0
+"""Measuring ceilings is our own work, not a kernel's that might hang: ``hang_s`` says nothing about it."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Survey:
     """What a run will measure. ``vanished``: cells that base's suite selects and head's doesn't have."""
@@ -26,19 +30,18 @@ class Survey:
     notes: list[str] = field(default_factory=list)
 
 
-def survey(
-    bench: Bench, head: Side, base: Side | None, base_benchmarks: Path | None, selection: CellSelection
-) -> Survey:
+def survey(bench: Bench, head: Side, base: tuple[Side, Path] | None, selection: CellSelection) -> Survey:
     """List head's cells and those only base has; measure the ceilings for the dtypes in use.
 
+    ``base``: the side and the folder of its own suite.
     Raises ``NothingMeasuredError`` when no cell is selected and ``MachineError`` when a side doesn't start.
     """
     device_type = bench.device.split(":")[0]
     opened, cells, work, ceilings = _head(bench, head, selection, device_type)
     vanished: list[CellInfo] = []
-    if base is not None and base_benchmarks is not None:
+    if base is not None:
         present = {cell.key for cell in opened.cells}
-        theirs = _cells_of(bench, base, base_benchmarks)
+        theirs = _cells_of(bench, *base)
         vanished = [
             cell
             for cell in select(theirs, selection, device_type=device_type)
@@ -63,7 +66,7 @@ def _head(
         dtypes = sorted({work.dtype for work in described.work.values()})
         ceilings = Ceilings(source="not measured: no cell says what work it does")
         if dtypes:
-            ceilings = worker.ask(MeasureCeilings(dtypes=dtypes), CeilingsMeasured, bench.hang_s).ceilings
+            ceilings = worker.ask(MeasureCeilings(dtypes=dtypes), CeilingsMeasured, CEILINGS_LIMIT_S).ceilings
         worker.close()
     except CellFailed as error:
         raise MachineError(

@@ -15,16 +15,31 @@ def machine_info() -> dict[str, str]:
     ``machine`` in it is the name; the rest is what ``asv machine --yes`` would find. Raises ``MachineError`` when
     the file is there but isn't asv's, or can't be written.
     """
-    path = Path(os.path.expanduser("~/.asv-machine.json"))
+    path = _path()
     known = _read(path)
     name = Machine.get_unique_machine_name()
-    if name in known:
-        return known[name]
-    if len(known) == 1:  # asv's own rule: a file about one machine is about this one, whatever it is called
-        return next(iter(known.values()))
+    entry = _entry(known, name)
+    if entry is not None:
+        return entry
     info = {key: str(value) for key, value in Machine.get_defaults().items()}
     _replace(path, json.dumps(known | {name: info, "version": 1}, indent=4, sort_keys=True))
     return info
+
+
+def known_machine() -> str | None:
+    """Return asv's name for this machine, ``None`` when asv has not been told about it; raises as above."""
+    entry = _entry(_read(_path()), Machine.get_unique_machine_name())
+    return entry["machine"] if entry else None
+
+
+def _path() -> Path:
+    return Path(os.path.expanduser("~/.asv-machine.json"))
+
+
+def _entry(known: dict[str, dict[str, str]], name: str) -> dict[str, str] | None:
+    if len(known) == 1:  # asv's own rule: a file about one machine is about this one, whatever it is called
+        return next(iter(known.values()))
+    return known.get(name)
 
 
 def _read(path: Path) -> dict[str, dict[str, str]]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from solwatch.model.errors import ExitCode
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -110,9 +112,9 @@ def doctor(device: str) -> int:
     from solwatch.app.examination import examine
     from solwatch.render.doctor import render_findings
 
-    findings = examine(Path.cwd(), device)
+    findings = examine(Path.cwd(), device, lambda text: click.echo(text, err=True))
     click.echo(render_findings(findings))
-    return 3 if any(finding.status == "fail" for finding in findings) else 0
+    return ExitCode.UNTRUSTED if any(finding.status == "fail" for finding in findings) else ExitCode.OK
 
 
 def _compare(base: str | None, head: str | None, **options: Any) -> int:
@@ -140,7 +142,7 @@ def _services(options: dict[str, Any]) -> "tuple[Services, Config]":
 
     from solwatch.app.clock import SystemClock
     from solwatch.app.gate import Services
-    from solwatch.asvio.machine import machine_name
+    from solwatch.asvio.machine import machine_info
     from solwatch.render.progress import Progress
     from solwatch.workspace.git import Repository
     from solwatch.workspace.settings import load_config
@@ -152,7 +154,7 @@ def _services(options: dict[str, Any]) -> "tuple[Services, Config]":
         repository=repository,
         clock=SystemClock(),
         environment=dict(os.environ),
-        machine=machine_name(),
+        machine=machine_info()["machine"],
         say=lambda text: click.echo(text, err=True),
         progress=Progress.open,
     )

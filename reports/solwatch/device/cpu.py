@@ -32,6 +32,10 @@ DRAW_SHARE = 0.25
 """At most this fraction of measuring goes into copying buffers to new places."""
 
 
+def _default_threads() -> int:
+    return max(1, len(os.sched_getaffinity(0)) // 2)
+
+
 @dataclass
 class _PreparedCell:
     cell: Cell
@@ -44,10 +48,16 @@ class _PreparedCell:
 
 
 class CpuDevice:
-    """One processor, with the threads that torch takes by default or ``OMP_NUM_THREADS`` allows."""
+    """One processor, with as many threads as ``OMP_NUM_THREADS`` says, else half of the cores.
+
+    Not all of them: a parallel loop waits for its slowest thread, so that any other process on the machine turns
+    up in every call as a whole time slice. The other half of the cores is where other processes can go.
+    """
 
     def __init__(self, *, seed: int, clock: Callable[[], float] = time.perf_counter) -> None:
         """Open the processor; ``seed`` draws the places of buffers."""
+        if "OMP_NUM_THREADS" not in os.environ:
+            torch.set_num_threads(_default_threads())
         self._clock = clock
         self._seed = seed
         self._prepared_count = 0

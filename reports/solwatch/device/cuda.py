@@ -85,7 +85,7 @@ class CudaDevice:
     def fingerprint(self) -> Fingerprint:
         """Return what a time taken here belongs to."""
         properties = self._stage.properties
-        return self._gpu.fingerprint(model=properties.name, cuda=torch.version.cuda, torch=torch.__version__)
+        return self._gpu.fingerprint(model=properties.name, cuda=torch.version.cuda, torch=str(torch.__version__))
 
     def ceilings(self, dtypes: list[str]) -> Ceilings:
         """Return rated ceilings and measure the sustained ones; takes about half a second for a dtype."""

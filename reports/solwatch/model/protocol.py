@@ -15,6 +15,12 @@ class Open(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     seed: int
 
 
+class Describe(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Ask what work these cells do, without making their inputs."""
+
+    keys: list[str]
+
+
 class Prepare(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Make a cell's inputs, check it against its reference when ``check``, warm it up."""
 
@@ -51,6 +57,12 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     cells: list[CellInfo]
     fingerprint: Fingerprint
     import_failures: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+class Described(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Reply to ``Describe``: work by key; a cell that can't be described is left out, it fails when prepared."""
+
+    work: dict[str, Work]
 
 
 class Prepared(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -91,5 +103,5 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     failure: Failure
 
 
-Request = Open | Prepare | Measure | MeasureEnergy | MeasureCeilings | Release
-Reply = Opened | Prepared | Measured | EnergyMeasured | CeilingsMeasured | Released | Failed
+Request = Open | Describe | Prepare | Measure | MeasureEnergy | MeasureCeilings | Release
+Reply = Opened | Described | Prepared | Measured | EnergyMeasured | CeilingsMeasured | Released | Failed

@@ -1,0 +1,135 @@
+"""A scratch repository with a toy op and a suite, for gates from end to end on the CPU."""
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from solwatch.app.clock import SystemClock
+from solwatch.app.gate import Outcome, Request, Services, compare
+from solwatch.model.cell import CellSelection
+from solwatch.workspace.git import Repository
+from solwatch.workspace.settings import load_config
+
+SETUP = "from setuptools import setup\nsetup(name='toy', version='1', packages=['toy'])\n"
+OP = """
+import time
+
+def double(x, out):
+    time.sleep({seconds})
+    out.copy_(x * 2)
+"""
+SUITE = """
+import solwatch.suite
+
+class Toy(solwatch.suite.Suite):
+    device = "cpu"
+    param_names = ["size"]
+    params = [[8, 16]]
+
+    def setup_cache(self):
+        return self.measure()
+
+    def cell(self, size):
+        def make_inputs(device, seed):
+            import torch
+            return {"x": torch.arange(size, dtype=torch.float32), "out": torch.empty(size)}
+
+        def call(x, out):
+            import toy
+            toy.double(x, out)
+
+        def check(x, out):
+            assert bool((out == x * 2).all()), f"out is not 2 x at size {size}"
+
+        work = solwatch.suite.Work(flops=size, traffic_bytes=8.0 * size, dtype="float32")
+        return solwatch.suite.Cell(make_inputs=make_inputs, call=call, work=work, check=check)
+"""
+CONFIG = 'build_inputs = ["setup.py", "toy"]\nrounds = [5]\nhang_s = 4\n'
+
+
+@dataclass
+class Toy:
+    """The scratch repository and what a gate in it said on stderr."""
+
+    root: Path
+    said: list[str] = field(default_factory=list)
+    op = OP
+    suite = SUITE
+
+    def progress(self, on_cell: Callable[[str], None]) -> "SilentProgress":
+        return SilentProgress(on_cell)
+
+    def git(self, *arguments: str) -> str:
+        identity = ["-c", "user.name=t", "-c", "user.email=t@t", "-c", "commit.gpgsign=false"]
+        command = ["git", "-C", str(self.root), *identity, *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    def commit(self, message: str = "change", **files: str) -> str:
+        names = {"op": "toy/__init__.py", "suite": "benchmarks/toy_suite.py", "config": "solwatch.toml"}
+        for name, text in files.items():
+            (self.root / names[name]).write_text(text)
+        self.git("add", "-A")
+        self.git("commit", "-q", "--allow-empty", "-m", message)
+        return self.git("rev-parse", "HEAD")
+
+    def compare(
+        self, base: str | None, head: str | None = "HEAD", *, rounds: int | None = None, progress: object = None
+    ) -> Outcome:
+        repository = Repository.open(self.root)
+        request = Request(
+            command="solwatch gate",
+            head=head,
+            base=base,
+            device="cpu",
+            selection=CellSelection("all"),
+            config=load_config(self.root, {}),
+            seed=1,
+            rounds=rounds,
+        )
+        services = Services(
+            repository=repository,
+            clock=SystemClock(),
+            environment=dict(os.environ),
+            machine="toy-machine",
+            say=self.said.append,
+            progress=lambda total, budget: progress or SilentProgress(),
+        )
+        return compare(request, services)
+
+
+class SilentProgress:
+    """Shows nothing; ``on_cell`` is called at each cell."""
+
+    def __init__(self, on_cell: Callable[[str], None] = lambda key: None) -> None:
+        self._on_cell = on_cell
+
+    def round(self, index: int) -> None:
+        """Show nothing."""
+
+    def cell(self, key: str) -> None:
+        self._on_cell(key)
+
+    def __enter__(self) -> "SilentProgress":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Leave nothing behind."""
+
+
+@pytest.fixture
+def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Toy]:
+    root = tmp_path / "toy repo"
+    for folder in ("toy", "benchmarks"):
+        (root / folder).mkdir(parents=True)
+    (root / "setup.py").write_text(SETUP)
+    (root / "benchmarks" / "__init__.py").write_text("")
+    (root / ".gitignore").write_text("build/\n__pycache__/\n")
+    subprocess.run(["git", "init", "-q", "-b", "trunk", str(root)], check=True)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    project = Toy(root)
+    project.commit("first", op=OP.format(seconds=0.001), suite=SUITE, config=CONFIG)
+    yield project

@@ -1,0 +1,173 @@
+"""Gates from end to end: real git, real wheels, real processes, the CPU as device."""
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from solwatch.app.gate import Outcome
+from solwatch.model.errors import ExitCode, HeadBuildError, MachineError, NothingMeasuredError, RequestError
+from solwatch.model.verdict import Reason, Verdict
+from solwatch.workspace.records import read_record
+
+pytestmark = pytest.mark.slow
+
+
+def verdicts(outcome: Outcome) -> dict[str, Verdict]:
+    return {cell.key: cell.verdict for cell in outcome.judgement.verdicts}
+
+
+def test_same_code_passes_and_leaves_everything_behind(toy: Any) -> None:
+    toy.commit("docs only")
+    outcome = toy.compare("HEAD~1")
+    assert outcome.judgement.exit_code == ExitCode.OK
+    assert Verdict.SLOWER not in verdicts(outcome).values()
+    assert outcome.kept.report.read_text().startswith("<!DOCTYPE html>")
+    assert json.loads(outcome.kept.json.read_text())
+    assert len(read_record(outcome.kept.record).rounds) == 5
+    results = list((toy.root / "build/asv/results/toy-machine").glob("*.json"))
+    assert len([path for path in results if path.name != "machine.json"]) == 2
+
+
+def test_a_slower_head_fails_and_the_repair_passes(toy: Any) -> None:
+    toy.commit("slower", op=toy.op.format(seconds=0.003))
+    toy.commit("repaired", op=toy.op.format(seconds=0.001))
+    slower = toy.compare("HEAD~2", "HEAD~1")
+    assert slower.judgement.exit_code == ExitCode.SLOWER
+    assert set(verdicts(slower).values()) == {Verdict.SLOWER}
+    repaired = toy.compare("HEAD~1", "HEAD")
+    assert repaired.judgement.exit_code == ExitCode.OK
+    assert set(verdicts(repaired).values()) == {Verdict.FASTER}
+
+
+def test_a_wrong_result_is_broken_never_fast(toy: Any) -> None:
+    toy.commit("wrong", op="def double(x, out):\n    out.copy_(x)\n")
+    outcome = toy.compare("HEAD~1", rounds=1)
+    assert outcome.judgement.exit_code == ExitCode.SLOWER
+    # 2 x 0 is 0: only the sizes with other elements can tell, and all have them
+    assert {cell.reason for cell in outcome.judgement.verdicts} == {Reason.WRONG_RESULT}
+
+
+def test_a_hanging_head_is_ended_and_broken(toy: Any) -> None:
+    toy.commit("hangs", op="import time\ndef double(x, out):\n    time.sleep(600)\n")
+    started = time.monotonic()
+    outcome = toy.compare("HEAD~1", rounds=1)
+    assert {cell.reason for cell in outcome.judgement.verdicts} == {Reason.HUNG}
+    assert outcome.judgement.exit_code == ExitCode.SLOWER
+    assert time.monotonic() - started < 60
+
+
+def test_a_head_that_kills_its_process_is_broken_and_the_other_cells_go_on(toy: Any) -> None:
+    killer = "import os\ndef double(x, out):\n    out.copy_(x * 2)\n    os.kill(os.getpid(), 9) if len(x) == 8 else None\n"
+    toy.commit("crashes", op=killer)
+    outcome = toy.compare("HEAD~1", rounds=1)
+    by_key = {cell.key: cell for cell in outcome.judgement.verdicts}
+    assert by_key["toy_suite.Toy(8)"].reason is Reason.DIED
+    assert "SIGKILL" in " ".join(by_key["toy_suite.Toy(8)"].evidence)
+    assert by_key["toy_suite.Toy(16)"].verdict is not Verdict.BROKEN
+
+
+def test_a_worker_killed_once_from_outside_is_measured_again(toy: Any) -> None:
+    toy.commit("same")
+    killed: list[int] = []
+
+    def kill_one_worker(key: str) -> None:
+        if not killed and key.endswith("(16)"):
+            killed.extend(_workers())
+            os.kill(killed[0], signal.SIGKILL)
+
+    outcome = toy.compare("HEAD~1", rounds=2, progress=toy.progress(kill_one_worker))
+    assert killed
+    assert Verdict.BROKEN not in verdicts(outcome).values()
+    assert len(outcome.record.rounds) == 2
+
+
+def test_a_benchmark_that_only_base_has_is_broken_and_one_only_head_has_is_new(toy: Any) -> None:
+    toy.commit("other sizes", suite=toy.suite.replace("[[8, 16]]", "[[16]]"))
+    outcome = toy.compare("HEAD~1", rounds=1)
+    assert verdicts(outcome)["toy_suite.Toy(8)"] is Verdict.BROKEN
+    toy.commit("an op that base lacks", op=toy.op.format(seconds=0.001) + "\ntriple = double\n",
+               suite=toy.suite.replace("toy.double", "toy.triple"))  # fmt: skip
+    outcome = toy.compare("HEAD~1", rounds=1)
+    assert {cell.verdict for cell in outcome.judgement.verdicts} == {Verdict.NEW}
+    assert outcome.judgement.exit_code == ExitCode.OK
+
+
+def test_builds_that_fail_are_the_heads_or_the_machines_fault(toy: Any) -> None:
+    good = toy.git("rev-parse", "HEAD")
+    (toy.root / "setup.py").write_text("raise SystemExit('no compiler for you')\n")
+    bad = toy.commit("does not build")
+    with pytest.raises(HeadBuildError, match="no compiler for you"):
+        toy.compare(good, bad)
+    with pytest.raises(MachineError, match="no compiler for you"):
+        toy.compare(bad, good)
+
+
+def test_a_first_commit_is_measured_alone(toy: Any) -> None:
+    outcome = toy.compare(None)
+    assert {cell.reason for cell in outcome.judgement.verdicts} == {Reason.MEASURED_ALONE}
+    assert outcome.judgement.exit_code == ExitCode.OK
+
+
+def test_the_working_tree_is_measured_only_when_asked(toy: Any) -> None:
+    (toy.root / "toy" / "__init__.py").write_text(toy.op.format(seconds=0.004))
+    assert set(verdicts(toy.compare("HEAD", "HEAD", rounds=5)).values()) != {Verdict.SLOWER}
+    assert any("working tree has changes" in line for line in toy.said)
+    assert set(verdicts(toy.compare("HEAD", None)).values()) == {Verdict.SLOWER}
+
+
+def test_interruption_keeps_completed_rounds_and_leaves_no_process(toy: Any) -> None:
+    toy.commit("same")
+    seen: list[str] = []
+
+    def interrupt_in_the_second_round(key: str) -> None:
+        seen.append(key)
+        if len(seen) == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        toy.compare("HEAD~1", progress=toy.progress(interrupt_in_the_second_round))
+    (path,) = (toy.root / "build/solwatch/records").glob("*.jsonl")
+    record = read_record(path)
+    assert len(record.rounds) == 1
+    assert record.end is not None
+    assert record.end.stopped == "interrupted"
+    assert _workers() == []
+
+
+def test_an_empty_selection_and_unknown_commits_are_requests_that_make_no_sense(toy: Any) -> None:
+    with pytest.raises(RequestError, match="no-such-branch"):
+        toy.compare("no-such-branch")
+    toy.commit("no cells", suite="")
+    with pytest.raises(NothingMeasuredError):
+        toy.compare("HEAD")
+
+
+def _workers() -> list[int]:
+    """Return the pids of workers that run below this process's fork server."""
+    me = os.getpid()
+    servers = [pid for pid, parent in _processes() if parent == me and b"forkserver" in _command(pid)]
+    return [pid for pid, parent in _processes() if parent in servers]
+
+
+def _processes() -> list[tuple[int, int]]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            except OSError:
+                continue
+            found.append((int(entry.name), parent))
+    return found
+
+
+def _command(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
