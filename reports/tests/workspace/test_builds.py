@@ -207,31 +207,43 @@ def test_of_two_that_want_the_same_one_builds(project: ScratchProject, tmp_path:
     assert f"waiting for the build of HEAD ({head.sha[:8]}) by process {os.getpid()}" in said
 
 
+PROVIDE = """
+import json, sys
+from pathlib import Path
+from solwatch.workspace.builds import Builder
+from solwatch.workspace.git import Repository
+root, cache, inputs, command = json.loads(sys.argv[1])
+repository = Repository.open(root)
+made = Builder(repository, Path(cache), inputs=inputs, command=command, environment_globs=["SOLWATCH_*"], variant={})
+print(made.provide(repository.resolve("HEAD")).built)
+"""
+
+
 def test_a_killed_build_leaves_nothing_half(project: ScratchProject, tmp_path: Path) -> None:
-    commit_of(project, "time.sleep(0 if os.path.exists('/tmp/never') or os.environ.get('MAX_JOBS') == '1' else 60)")
-    head = Repository.open(project.root).resolve("HEAD")
-    cache = tmp_path / "cache"
-    child = os.fork()
-    if child == 0:  # a copy of this process, so that it can be killed in the middle of provide()
-        os.environ.pop("MAX_JOBS", None)
-        builder(project, cache).provide(head)
-        os._exit(0)
-    while not list(cache.glob("scratch/*/source/setup.py")):
-        time.sleep(0.01)
-    time.sleep(0.1)
-    orphans = subprocess.run(["ps", "-o", "pid=", "--ppid", str(child)], capture_output=True, text=True, check=False)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
+    commit_of(
+        project,
+        "print(os.getpid(), file=open(os.environ['SOLWATCH_PID'], 'w'))\n"
+        "time.sleep(float(os.environ['SOLWATCH_PAUSE']))",
+    )
+    cache, pid_file = tmp_path / "cache", tmp_path / "pid"
+    command = ["{python}", "-c", FAKE_BUILD, "{source}", "{wheels}"]
+    arguments = [sys.executable, "-c", PROVIDE, json.dumps([str(project.root), str(cache), INPUTS, command])]
+    environment = os.environ | {"SOLWATCH_PID": str(pid_file), "SOLWATCH_PAUSE": "60"}
+    with subprocess.Popen(arguments, env=environment) as killed:
+        while not pid_file.exists() or not pid_file.read_text().strip():
+            time.sleep(0.01)
+        killed.kill()
     assert not list(cache.glob("*/solwatch-build.json"))
-    for pid in orphans.stdout.split():
-        os.kill(int(pid), signal.SIGKILL)
-    os.environ["MAX_JOBS"] = "1"
-    try:
-        build = builder(project, cache).provide(head)
-    finally:
-        del os.environ["MAX_JOBS"]
-    assert build.built
-    assert (build.path / "tinyop" / "native.c").exists()
+
+    quick = environment | {"SOLWATCH_PAUSE": "0"}
+    with subprocess.Popen(arguments, env=quick, stdout=subprocess.PIPE, text=True) as second:
+        time.sleep(0.5)
+        assert second.poll() is None, "the orphaned compiler still writes into the place that both would build in"
+        os.kill(int(pid_file.read_text()), signal.SIGKILL)
+        said, _ = second.communicate(timeout=20)
+    assert said == "True\n"
+    (built,) = cache.glob("*/tinyop/native.c")
+    assert "FromLong(1)" in built.read_text()
 
 
 def test_old_builds_go_and_used_ones_stay(project: ScratchProject, tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""A made-up asv suite that has one of everything asv knows, some of it broken."""

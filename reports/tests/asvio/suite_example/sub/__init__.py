@@ -1,0 +1,2 @@
+def track_sub():
+    return 5
