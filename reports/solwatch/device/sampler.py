@@ -3,6 +3,7 @@
 ``held`` gates plain calls, ``graph`` gates replays of graphs captured from them; both are lists of shots here.
 """
 
+import math
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -59,7 +60,7 @@ def unrolled(call_s: float, launches: int) -> int:
     """Return how many calls one sample holds: one, or enough to fill 10 µs for a call under 5 µs."""
     if call_s >= UNROLLED_BELOW_S:
         return 1
-    wanted = round(UNROLLED_S / max(call_s, 0.2e-6)) + 1
+    wanted = math.ceil(UNROLLED_S / max(call_s, 0.2e-6))
     return max(1, min(wanted, (QUEUE_COMMANDS - 7) // max(launches, 1)))
 
 
