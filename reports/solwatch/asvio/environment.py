@@ -74,8 +74,8 @@ class SharedEnvironment(Environment):  # type: ignore[misc]  # asv is published 
             try:
                 path = self._provider.provide(commit_hash, log.debug)
             except BuildError as error:
-                log.error(str(error))
-                raise util.ProcessError(["build", commit_hash], 1, error.output, error.message) from error
+                log.error(f"{error}\n{error.output}")
+                raise util.ProcessError(["build", commit_hash], 1, error.output, str(error)) from error
             except SolwatchError as error:
                 raise util.UserError(str(error)) from error
             self._save_state(commit_hash, path)

@@ -41,13 +41,11 @@ class MachineError(SolwatchError):
 class BuildError(SolwatchError):
     """A commit doesn't compile; who is at fault, head or machine, is for the caller to say.
 
-    ``commit``: its name. ``output``: the last lines of the compiler's output, which also end the error's text:
-    the one kind of error that is longer than a line.
+    ``commit``: its name. ``output``: the last lines of the compiler's output, to be shown below the error.
     """
 
     def __init__(self, message: str, *, commit: str, output: str) -> None:
-        super().__init__(f"{message}\n{output}" if output else message)
-        self.message = message
+        super().__init__(message)
         self.commit = commit
         self.output = output
 

@@ -18,7 +18,7 @@ import tinyop
 
 
 class Op:
-    params = [[1, 16], ["llama", "<b>gpt</b>"]]
+    params = [[1], ["llama", "<b>gpt</b>"]]
     param_names = ["tokens", "layer"]
 
     def track_sol_gap(self, tokens, layer):
@@ -36,10 +36,6 @@ def track_environment():
     assert "SECRET_TOKEN" not in os.environ
     assert "wheels" in pathlib.Path(tinyop.__file__).parts
     return 1
-
-
-def timeraw_import():
-    return "import tinyop"
 """
 
 CONFIGURATION = {
