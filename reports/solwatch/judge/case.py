@@ -116,7 +116,7 @@ def _untrusted(facts: CellFacts, *, head_only: bool) -> Finding | None:
         verdict=Verdict.VOID,
         reason=Reason.UNTRUSTED,
         evidence=[
-            f"{len(dropped)} of {len(facts.rounds)} rounds can't be used, more than {VOID_SHARE:.0%}",
+            f"{len(dropped)} of {len(facts.rounds)} rounds can't be used, more than {100 * VOID_SHARE:g} %",
             *causes[:3],
         ],
     )

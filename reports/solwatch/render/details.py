@@ -32,7 +32,10 @@ class Detail:
 def cell_detail(cell: CellVerdict, facts: CellFacts) -> Detail:
     """Return the details of one cell."""
     figures = []
+    # Beside a side without times the other's figures compare with nothing.
     for name, read in _FIGURES:
+        if facts.head.time is None and name not in _KEPT_WITHOUT_HEAD:
+            continue
         head = read(facts.head, facts.unit)
         base = read(facts.base, facts.unit) if facts.base is not None else ABSENT
         if (head, base) != (ABSENT, ABSENT):
@@ -49,7 +52,7 @@ def _limits(cell: CellVerdict, facts: CellFacts) -> list[tuple[str, str]]:
     if facts.head.score is not None:
         score = facts.head.score
         limits.append(("T_SOL", f"{scaled(score.t_sol_s, 's')}, {score.bound} bound, {score.kind} ceilings"))
-    if facts.base is not None:
+    if cell.slowdown_ratio is not None:
         limits.append(("min effect (δ1)", percentage(facts.thresholds.min_effect)))
         limits.append(("margin (δ0)", percentage(facts.thresholds.margin)))
         limits.append(
@@ -109,6 +112,8 @@ def _temperature(side: SideFacts, unit: str) -> str:
     celsius = side.state.temperature_c
     return ABSENT if celsius is None else f"{celsius:.0f} °C"
 
+
+_KEPT_WITHOUT_HEAD = frozenset({"time, cold", "timer", "failed rounds"})
 
 _FIGURES: list[tuple[str, Callable[[SideFacts, str], str]]] = [
     ("time, cold", lambda side, unit: _estimate(side.time, unit)),

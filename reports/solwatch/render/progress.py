@@ -51,10 +51,10 @@ class Progress:
         self._bar: Bar | None = None
         if terminal:
             self._bar = Bar(
-                TextColumn("{task.description}"),
+                TextColumn("{task.description}", markup=False),
                 BarColumn(bar_width=24),
-                TextColumn("{task.fields[left]}"),
-                TextColumn("{task.fields[cell]}"),
+                TextColumn("{task.fields[left]}", markup=False),
+                TextColumn("{task.fields[cell]}", markup=False),
                 console=Console(file=stream, highlight=False, markup=False, emoji=False),
                 auto_refresh=False,
                 transient=True,

@@ -1,5 +1,8 @@
 """A run as it could come from a GPU: real layers and times near those of real kernels, every verdict among them."""
 
+from dataclasses import replace
+from typing import Any
+
 from fakes.records import FakeCell, always, o_proj_work, record
 
 from solwatch.model.config import CellOverride, Config
@@ -38,7 +41,7 @@ def _cell(tokens: int, layer: str, suite: str = "o_proj.OProj") -> FakeCell:
 
 
 def _special(index: int, cell: FakeCell) -> FakeCell:
-    changed = {
+    changed: dict[int, dict[str, Any]] = {
         0: {"ratio": 1.031},
         2: {"ratio": 0.956},
         4: {"spread": 0.02},
@@ -47,5 +50,5 @@ def _special(index: int, cell: FakeCell) -> FakeCell:
         9: {"voided": frozenset(range(7))},
         10: {"voided": frozenset({3})},
         13: {"fallback": "the call synchronises with the host", "launches": 2},
-    }.get(index, {})
-    return FakeCell(**{**cell.__dict__, **changed})
+    }
+    return replace(cell, **changed.get(index, {}))

@@ -1,0 +1,253 @@
+"""From records to judgements: each verdict once, floors, ceilings, exit codes, coverage."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import pytest
+from fakes.gpu_run import gpu_record
+from fakes.records import CPU, CPU_CEILINGS, FakeCell, always, o_proj_work, record
+
+from solwatch.judge.judgement import Judgement
+from solwatch.judge.judging import decided, judge
+from solwatch.judge.rule import ComparedCell, Decision
+from solwatch.model.cell import Work
+from solwatch.model.config import CellOverride, Config
+from solwatch.model.errors import ExitCode, RequestError
+from solwatch.model.record import Ceilings
+from solwatch.model.verdict import CellVerdict, Reason, Verdict
+from solwatch.sol.score import CeilingKind
+
+WORK = o_proj_work(16, 4096, 4096)
+
+
+def only(judgement: Judgement) -> CellVerdict:
+    (verdict,) = judgement.verdicts
+    return verdict
+
+
+@pytest.mark.parametrize(
+    ("ratio", "verdict", "code"),
+    [(1.05, Verdict.SLOWER, 1), (0.95, Verdict.FASTER, 0), (1.0, Verdict.UNCHANGED, 0)],
+)
+def test_times_decide(ratio: float, verdict: Verdict, code: int) -> None:
+    judgement = judge(record([FakeCell(key="a", ratio=ratio)]))
+    cell = only(judgement)
+    assert cell.verdict is verdict
+    assert judgement.exit_code == code
+    assert judgement.final == ["a"]
+    assert cell.slowdown_ratio is not None
+    assert cell.slowdown_ratio.point == pytest.approx(ratio, rel=0.004)
+    assert f"over {cell.rounds} rounds" in cell.evidence[0]
+    assert judgement.coverage.text == "1 of 1 decided"
+
+
+def test_noise_is_undecided_and_a_run_that_decided_nothing_exits_with_4() -> None:
+    judgement = judge(record([FakeCell(key="a", spread=0.1)], rounds=16, stopped="rounds"))
+    cell = only(judgement)
+    assert (cell.verdict, cell.reason) == (Verdict.UNDECIDED, Reason.NOISE)
+    assert cell.mde is not None
+    assert "this run could have called a slowdown of" in cell.evidence[1]
+    assert judgement.exit_code == ExitCode.UNDECIDED
+
+
+def test_undecided_cells_fail_only_where_asked() -> None:
+    cells = [FakeCell(key="a", spread=0.1), FakeCell(key="b")]
+    assert judge(record(cells, rounds=16)).exit_code == ExitCode.OK
+    assert judge(record(cells, rounds=16, config=Config(undecided="fail"))).exit_code == ExitCode.UNDECIDED
+
+
+def test_no_rounds_are_undecided_not_an_error() -> None:
+    judgement = judge(record([FakeCell(key="a")], rounds=0, stopped=None))
+    assert only(judgement).verdict is Verdict.UNDECIDED
+    assert judgement.exit_code == ExitCode.UNDECIDED
+    assert decided(record([FakeCell(key="a")], rounds=0, stopped=None)) == set()
+
+
+def test_a_head_that_is_wrong_is_broken_however_fast() -> None:
+    wrong = FakeCell(key="a", ratio=0.1, head_failures=always("wrong", "off by one"))
+    judgement = judge(record([wrong, FakeCell(key="b")]))
+    assert judgement.verdicts[0].verdict is Verdict.BROKEN
+    assert judgement.exit_code == ExitCode.SLOWER
+    assert "a" in judgement.final
+
+
+def test_a_cell_broken_on_both_sides_is_not_the_heads_fault() -> None:
+    failures = always("raised", "no kernel image")
+    judgement = judge(record([FakeCell(key="a", head_failures=failures, base_failures=failures)]))
+    assert only(judgement).verdict is Verdict.VOID
+    assert judgement.exit_code == ExitCode.UNTRUSTED
+
+
+def test_a_new_cell_is_never_slower_and_does_not_fail() -> None:
+    new = FakeCell(key="a", ratio=3.0, base_failures=always("missing", "no such benchmark"))
+    judgement = judge(record([new, FakeCell(key="b")]))
+    assert (judgement.verdicts[0].verdict, judgement.verdicts[0].reason) == (Verdict.NEW, Reason.NOT_IN_BASE)
+    assert judgement.exit_code == ExitCode.OK
+    assert judgement.coverage.text == "1 of 2 decided, 1 new"
+
+
+def test_a_skipped_cell_counts_for_nothing() -> None:
+    skipped = always("skipped", "needs CUDA")
+    judgement = judge(record([FakeCell(key="a", head_failures=skipped, base_failures=skipped), FakeCell(key="b")]))
+    assert (judgement.verdicts[0].reason, judgement.verdicts[0].gated) == (Reason.SKIPPED, False)
+    assert (judgement.exit_code, judgement.coverage.gated) == (ExitCode.OK, 1)
+
+
+def test_a_run_that_skipped_everything_is_no_pass() -> None:
+    skipped = always("skipped", "needs CUDA")
+    assert judge(record([FakeCell(key="a", head_failures=skipped)], alone=True)).exit_code == ExitCode.UNDECIDED
+
+
+def test_half_of_the_rounds_may_be_void_and_no_more() -> None:
+    half = judge(record([FakeCell(key="a", voided=frozenset(range(5)))], rounds=10))
+    more = judge(record([FakeCell(key="a", voided=frozenset(range(6)))], rounds=10))
+    assert only(half).verdict is Verdict.UNCHANGED
+    assert any("5 of 10 rounds not used" in sentence for sentence in only(half).evidence)
+    assert (only(more).verdict, only(more).reason) == (Verdict.VOID, Reason.UNTRUSTED)
+    assert more.exit_code == ExitCode.UNTRUSTED
+    assert any("hardware thermal slowdown" in sentence for sentence in only(more).evidence)
+    assert more.final == []
+
+
+def test_a_base_that_died_in_most_rounds_leaves_nothing_to_trust() -> None:
+    judgement = judge(record([FakeCell(key="a", base_failures=always("died", "signal 9", rounds=8))], rounds=10))
+    assert (only(judgement).verdict, only(judgement).reason) == (Verdict.VOID, Reason.UNTRUSTED)
+
+
+def test_a_time_below_the_rated_limit_is_void_and_says_both_numbers() -> None:
+    judgement = judge(record([FakeCell(key="a", base_s=5e-6, work=WORK)]))
+    cell = only(judgement)
+    assert (cell.verdict, cell.reason) == (Verdict.VOID, Reason.CEILING_EXCEEDED)
+    assert "is below the rated T_SOL of 7.058 µs" in cell.evidence[0]
+    assert judgement.facts["a"].head.score is None
+
+
+def test_a_time_that_beats_a_measured_ceiling_loses_only_its_score() -> None:
+    slow = Ceilings(sustained_flops={"bfloat16": 1e9}, sustained_bandwidth=1e9)
+    judgement = judge(
+        record([FakeCell(key="a", base_s=1e-3, work=WORK, spread=0.01)], rounds=16, fingerprint=CPU, ceilings=slow)
+    )
+    score = judgement.facts["a"].head.score
+    assert only(judgement).verdict is Verdict.UNCHANGED
+    assert score is not None
+    assert (score.sol_score, score.kind) == (None, CeilingKind.MEASURED)
+    assert any("its score is left out" in sentence for sentence in only(judgement).evidence)
+
+
+def test_a_cpu_is_held_to_ten_per_cent() -> None:
+    work = Work(flops=6e7, traffic_bytes=1e6, dtype="float32")
+    cells = [FakeCell(key="a", base_s=2e-3, ratio=1.05, spread=0.01, work=work)]
+    judgement = judge(record(cells, rounds=16, fingerprint=CPU, ceilings=CPU_CEILINGS))
+    assert only(judgement).min_effect == 0.10
+    assert only(judgement).verdict in (Verdict.UNCHANGED, Verdict.SLOWER)
+
+
+def test_a_floor_fails_a_cell_whatever_base_did() -> None:
+    config = Config(cells=[CellOverride(match="a", sol_floor=0.5)])
+    judgement = judge(record([FakeCell(key="a", base_s=20e-6, work=WORK)], config=config))
+    cell = only(judgement)
+    assert (cell.verdict, cell.reason) == (Verdict.BELOW_FLOOR, Reason.UNDER_SOL_FLOOR)
+    assert any("is under the floor of 0.500" in sentence for sentence in cell.evidence)
+    assert judgement.exit_code == ExitCode.SLOWER
+
+
+def test_a_floor_within_reach_of_the_noise_is_not_missed() -> None:
+    score = 7.058 / 20
+    config = Config(cells=[CellOverride(match="a", sol_floor=score * 1.0005)])
+    assert only(judge(record([FakeCell(key="a", base_s=20e-6, work=WORK)], config=config))).verdict is not (
+        Verdict.BELOW_FLOOR
+    )
+
+
+def test_a_new_cell_is_held_to_its_floor() -> None:
+    config = Config(cells=[CellOverride(match="a", sol_floor=0.5)])
+    cell = FakeCell(key="a", base_s=20e-6, work=WORK, base_failures=always("missing", "not there"))
+    assert only(judge(record([cell], config=config))).verdict is Verdict.BELOW_FLOOR
+
+
+def test_slower_stays_slower_under_a_missed_floor() -> None:
+    config = Config(cells=[CellOverride(match="a", sol_floor=0.5)])
+    cell = only(judge(record([FakeCell(key="a", base_s=20e-6, ratio=1.1, work=WORK)], config=config)))
+    assert cell.verdict is Verdict.SLOWER
+    assert any("floor" in sentence for sentence in cell.evidence)
+
+
+def test_head_alone_is_measured_and_nothing_is_compared() -> None:
+    judgement = judge(record([FakeCell(key="a", work=WORK)], rounds=3, alone=True))
+    cell, facts = only(judgement), judgement.facts["a"]
+    assert (cell.verdict, cell.reason) == (Verdict.NEW, Reason.MEASURED_ALONE)
+    assert cell.slowdown_ratio is None
+    assert facts.base is None
+    assert facts.head.time is not None
+    assert facts.head.time.low is not None
+    assert judgement.exit_code == ExitCode.OK
+    assert judgement.final == ["a"]
+
+
+def test_peers_are_judged_and_do_not_count() -> None:
+    judgement = judge(record([FakeCell(key="a"), FakeCell(key="peer", ratio=1.3, gated=False)]))
+    assert judgement.verdicts[1].verdict is Verdict.SLOWER
+    assert judgement.exit_code == ExitCode.OK
+    assert judgement.thresholds.family == 1
+
+
+def test_an_ordinary_benchmark_in_another_unit_is_judged_too() -> None:
+    cell = FakeCell(key="mem.peak", base_s=5e8, ratio=1.2, kind="asv", unit="bytes")
+    judgement = judge(record([cell]))
+    assert only(judgement).verdict is Verdict.SLOWER
+    assert judgement.facts["mem.peak"].unit == "bytes"
+
+
+def test_what_a_reader_must_know_of_the_measurement_is_said() -> None:
+    cell = FakeCell(key="a", fallback="the call synchronises with the host")
+    assert any(
+        "timed by events, the call synchronises" in sentence for sentence in only(judge(record([cell]))).evidence
+    )
+
+
+def test_a_margin_that_is_too_wide_is_a_wrong_request() -> None:
+    with pytest.raises(RequestError, match="margin"):
+        judge(record([FakeCell(key="a")], config=Config(margin=0.5)))
+
+
+def test_judging_again_gives_the_same_and_does_not_depend_on_when() -> None:
+    assert judge(gpu_record()) == judge(gpu_record())
+
+
+def test_looks_tell_when_each_verdict_fell() -> None:
+    judgement = judge(record([FakeCell(key="a", ratio=1.1), FakeCell(key="b", spread=0.004)], rounds=16))
+    assert judgement.looks[0].completed == 6
+    assert judgement.looks[0].verdicts["a"] is Verdict.SLOWER
+    assert judgement.facts["a"].decided_at == 6
+
+
+def test_another_rule_can_stand_behind_the_port() -> None:
+    class Suspicious:
+        name = "suspicious"
+        text = "everything is slower"
+        looks: ClassVar[list[int]] = [1]
+
+        def decide(
+            self, cells: Sequence[ComparedCell], *, family: int, completed: int, ended: bool
+        ) -> dict[str, Decision]:
+            return {
+                cell.key: Decision(
+                    verdict=Verdict.SLOWER,
+                    reason=Reason.ABOVE_MARGIN,
+                    final=True,
+                    decided_at=completed,
+                    p_value=0.0,
+                    mde=None,
+                )
+                for cell in cells
+            }
+
+    judgement = judge(record([FakeCell(key="a")]), Suspicious())
+    assert only(judgement).verdict is Verdict.SLOWER
+    assert judgement.thresholds.rule == "suspicious"
+
+
+def test_every_verdict_of_a_large_run_at_once() -> None:
+    judgement = judge(gpu_record())
+    assert {cell.verdict for cell in judgement.verdicts} == set(Verdict) - {Verdict.BELOW_FLOOR}
+    assert judgement.exit_code == ExitCode.SLOWER

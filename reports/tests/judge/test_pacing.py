@@ -1,0 +1,56 @@
+"""Whether another round follows."""
+
+from fakes.records import FakeCell, always, record
+
+from solwatch.judge.pacing import next_cells, pace
+from solwatch.model.config import Config
+from solwatch.model.record import Record
+
+NOISY = FakeCell(key="noisy", spread=0.05)
+CLEAR = FakeCell(key="clear", ratio=1.2)
+
+
+def live(*cells: FakeCell, rounds: int, config: Config | None = None) -> Record:
+    return record(cells, rounds=rounds, stopped=None, config=config)
+
+
+def test_the_first_round_is_always_taken() -> None:
+    found = pace(live(NOISY, CLEAR, rounds=0), elapsed_s=1e9)
+    assert (found.stop, found.open_keys, found.next_round_s) == (None, ["noisy", "clear"], None)
+
+
+def test_what_is_decided_is_not_measured_again() -> None:
+    taken = live(NOISY, CLEAR, rounds=6)
+    found = pace(taken, elapsed_s=60.0)
+    assert (found.stop, found.open_keys, found.decided_keys) == (None, ["noisy"], ["clear"])
+    assert next_cells(taken) == ["noisy"]
+    # Half of a round is its processes, the other half its cells, of which one of two is left.
+    assert found.next_round_s == 9.5 * 0.75
+
+
+def test_it_ends_when_everything_is_decided() -> None:
+    found = pace(live(CLEAR, rounds=6), elapsed_s=60.0)
+    assert (found.stop, found.open_keys) == ("decided", [])
+    assert next_cells(live(CLEAR, rounds=6)) == []
+
+
+def test_it_ends_at_the_last_look_with_cells_still_undecided() -> None:
+    found = pace(live(NOISY, rounds=16), elapsed_s=60.0)
+    assert (found.stop, found.open_keys) == ("rounds", [])
+
+
+def test_a_round_that_would_overrun_the_budget_is_not_begun() -> None:
+    config = Config(budget_s=100.0)
+    assert pace(live(NOISY, rounds=7, config=config), elapsed_s=90.0).stop is None
+    assert pace(live(NOISY, rounds=7, config=config), elapsed_s=91.0).stop == "budget"
+
+
+def test_broken_cells_are_not_waited_for() -> None:
+    broken = FakeCell(key="broken", head_failures=always("hung", "silent for 60 s"))
+    assert pace(live(broken, rounds=1), elapsed_s=1.0).stop == "decided"
+
+
+def test_a_new_cell_is_measured_a_few_times() -> None:
+    new = FakeCell(key="new", base_failures=always("missing", "not there"))
+    assert next_cells(live(new, rounds=2)) == ["new"]
+    assert next_cells(live(new, rounds=3)) == []

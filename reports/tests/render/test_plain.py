@@ -1,0 +1,36 @@
+"""Text from outside is harmless wherever it is shown."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from solwatch.render.plain import plain
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Split  along\tK\n\nfor decode ", "Split along K for decode"),
+        ("\x1b[31mred\x1b[0m", "[31mred[0m"),
+        ("evil\u202e txet", "evil txet"),
+        ("zero\u200bwidth\x00", "zerowidth"),
+        ("δ₁ — 4096 × 4096", "δ₁ — 4096 × 4096"),
+        ("", ""),
+    ],
+)
+def test_control_and_formatting_characters_go(text: str, shown: str) -> None:
+    assert plain(text) == shown
+
+
+def test_long_text_is_cut_and_says_so() -> None:
+    assert plain("x" * 1000, 10) == "x" * 9 + "…"
+
+
+@given(st.text(), st.integers(min_value=2, max_value=50))
+def test_is_one_short_line_without_anything_hidden(text: str, limit: int) -> None:
+    shown = plain(text, limit)
+    assert len(shown) <= limit
+    assert not {"Cc", "Cf", "Cs", "Zl", "Zp"} & {unicodedata.category(char) for char in shown}
+    assert plain(shown, limit) == shown

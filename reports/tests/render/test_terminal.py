@@ -1,0 +1,96 @@
+"""The terminal's table: golden, at every width, without a terminal, against hostile names."""
+
+import re
+from pathlib import Path
+
+import pytest
+from fakes.gpu_run import gpu_record
+from fakes.records import FakeCell, commit, record
+
+from solwatch.judge.judging import judge
+from solwatch.model.record import Record
+from solwatch.render.terminal import render_terminal
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def text(taken: Record, *, width: int = 120, colour: bool = False) -> str:
+    return render_terminal(taken, judge(taken), width=width, colour=colour)
+
+
+@pytest.mark.parametrize(
+    ("name", "taken", "width"),
+    [
+        ("gate-120.txt", gpu_record(layers=2), 120),
+        ("gate-80.txt", gpu_record(layers=2), 80),
+        ("run-100.txt", record([FakeCell(key="o_proj.OProj(1, 'llama-3-8b')")], rounds=3, alone=True), 100),
+    ],
+)
+def test_is_what_it_was(name: str, taken: Record, width: int) -> None:
+    path = GOLDEN / name
+    found = text(taken, width=width) + "\n"
+    assert found == path.read_text(encoding="utf-8"), f"if this change is meant, write it to {path}"
+
+
+def test_says_the_verdict_first_the_table_second_and_advice_last() -> None:
+    lines = text(gpu_record()).splitlines()
+    assert lines[0].startswith("FAIL  1 slower, 1 broken; worst: ")
+    assert lines[1].startswith("21 of 24 decided, 1 new: ")
+    table = next(index for index, line in enumerate(lines) if line.lstrip().startswith("cell "))
+    assert table < min(index for index, line in enumerate(lines) if line.startswith("→"))
+    assert lines[-1].startswith("→")
+
+
+@pytest.mark.parametrize("width", [20, 60, 80, 100, 140, 200])
+def test_never_is_wider_than_the_terminal(width: int) -> None:
+    assert max(len(line) for line in text(gpu_record(), width=width).splitlines()) <= max(width, 60)
+
+
+def test_every_cell_is_named_whole_at_any_width() -> None:
+    taken = gpu_record()
+    for width in (80, 200):
+        shown = text(taken, width=width)
+        assert all(cell.key in shown for cell in taken.header.cells)
+
+
+def test_a_wide_terminal_shows_more() -> None:
+    head = text(gpu_record(), width=200)
+    assert all(title in head for title in ("MFU", "MBU", "energy", "MDE", "95 % interval"))
+    assert "95 % interval  " not in text(gpu_record(), width=80).splitlines()[4]
+
+
+def test_there_is_no_escape_sequence_without_colour_and_there_is_with_it() -> None:
+    assert "\x1b" not in text(gpu_record())
+    assert "\x1b[" in text(gpu_record(), colour=True)
+
+
+def test_colour_changes_nothing_but_colour() -> None:
+    stripped = re.sub(r"\x1b\[[0-9;]*m", "", text(gpu_record(), colour=True))
+    assert [line.rstrip() for line in stripped.splitlines()] == text(gpu_record()).splitlines()
+
+
+def test_hostile_names_do_not_reach_the_terminal() -> None:
+    evil = "a\x1b]0;owned\x07\x1b[2J[bold red]b[/]"
+    taken = record([FakeCell(key=evil, ratio=1.2)], head=commit("4be1c0ffee", "\x1b[31mHEAD", "\r\x1b[1Ahidden"))
+    shown = text(taken)
+    assert "\x1b" not in shown
+    assert "\x07" not in shown
+    assert "[bold red]b[/]" in shown
+
+
+def test_many_explanations_are_cut_and_counted() -> None:
+    cells = [FakeCell(key=f"cell {index}", ratio=1.2) for index in range(20)]
+    shown = text(record(cells))
+    assert "and 8 more; the report has the details of all" in shown
+    assert shown.count("(above margin)") == 12
+
+
+def test_notes_are_shown() -> None:
+    taken = record([FakeCell(key="a")], notes=["extra does not import: No module named 'x'"])
+    assert "note: extra does not import: No module named 'x'" in text(taken)
+
+
+def test_a_run_without_cells_has_no_table() -> None:
+    shown = text(record([]))
+    assert shown.startswith("NOTHING DECIDED  no gated cell was measured")
+    assert "verdict" not in shown

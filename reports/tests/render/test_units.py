@@ -1,0 +1,71 @@
+"""Figures as people read them."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from solwatch.render.units import ABSENT, change, clock_time, percentage, quantity, scaled
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (18.24e-6, "s", "18.24 µs"),
+        (1.35e-3, "s", "1.350 ms"),
+        (9.99996e-6, "s", "10.00 µs"),
+        (999.96e-6, "s", "1.000 ms"),
+        (3.2e-9, "s", "3.200 ns"),
+        (5e-13, "s", "0.0005000 ns"),
+        (0.0, "s", "0 s"),
+        (785e12, "FLOP/s", "785.0 TFLOP/s"),
+        (1.07e15, "FLOP/s", "1.070 PFLOP/s"),
+        (-2e-3, "J", "-2.000 mJ"),
+        (12345e15, "B", "12345 PB"),
+    ],
+)
+def test_si_figures_get_a_prefix_and_four_digits(value: float, unit: str, text: str) -> None:
+    assert scaled(value, unit) == text
+
+
+@pytest.mark.parametrize("value", [None, math.nan, math.inf])
+def test_what_is_not_known_is_absent_and_never_zero(value: float | None) -> None:
+    assert scaled(value, "s") == ABSENT
+    assert percentage(value) == ABSENT
+    assert change(value) == ABSENT
+    assert quantity(value, "seconds") == ABSENT
+    assert quantity(value, "bytes") == ABSENT
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [(1.0231, "+2.31 %"), (0.95, "−5.00 %"), (1.0, "0.00 %"), (0.999999, "0.00 %"), (6.412, "6.41×"), (0.25, "0.250×")],
+)
+def test_a_slowdown_ratio_is_a_signed_change_or_a_multiple(ratio: float, text: str) -> None:
+    assert change(ratio) == text
+
+
+def test_percentages_keep_three_digits() -> None:
+    assert [percentage(value) for value in (0.3141, 0.00025, 1.0, 0.0)] == ["31.4 %", "0.0250 %", "100 %", "0 %"]
+
+
+def test_other_units_are_left_as_the_benchmark_names_them() -> None:
+    assert quantity(123456.0, "bytes") == "1.2346e+05 bytes"
+    assert quantity(12345.0, "bytes") == "12,345 bytes"
+    assert quantity(2e-3, "seconds") == "2.000 ms"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0, "0:00"), (-4, "0:00"), (59.6, "1:00"), (125, "2:05"), (3725, "1:02:05")]
+)
+def test_durations_read_like_a_clock(seconds: float, text: str) -> None:
+    assert clock_time(seconds) == text
+
+
+@given(st.floats(min_value=1e-9, max_value=1e15))
+def test_a_scaled_figure_reads_back_within_its_digits(value: float) -> None:
+    number, unit = scaled(value, "s").split(" ")
+    factor = {"P": 1e15, "T": 1e12, "G": 1e9, "M": 1e6, "k": 1e3, "": 1, "m": 1e-3, "µ": 1e-6, "n": 1e-9}[unit[:-1]]
+    assert float(number) * factor == pytest.approx(value, rel=6e-4)
+    assert len(number.replace(".", "").lstrip("0")) <= 4
