@@ -73,9 +73,9 @@ class CudaDevice:
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         """Open GPU ``index`` as torch counts it. Raises ``MachineError`` that names the driver call that failed."""
-        self._stage = Stage(index, flush_kind=flush_kind, clock=clock)
+        self.stage = Stage(index, flush_kind=flush_kind, clock=clock)
         self._clock = clock
-        self._gpu = Gpu(f"GPU-{self._stage.properties.uuid}")
+        self._gpu = Gpu(f"GPU-{self.stage.properties.uuid}")
         self._seed = seed
         self._prepared_count = 0
         self._caches = CacheWatch(os.environ)
@@ -84,12 +84,12 @@ class CudaDevice:
 
     def fingerprint(self) -> Fingerprint:
         """Return what a time taken here belongs to."""
-        properties = self._stage.properties
+        properties = self.stage.properties
         return self._gpu.fingerprint(model=properties.name, cuda=torch.version.cuda, torch=str(torch.__version__))
 
     def ceilings(self, dtypes: list[str]) -> Ceilings:
         """Return rated ceilings and measure the sustained ones; takes about half a second for a dtype."""
-        return measure_cuda_ceilings(self._stage, self._gpu, dtypes)
+        return measure_cuda_ceilings(self.stage, self._gpu, dtypes)
 
     def prepare(self, cell: Cell, *, seed: int, check: bool) -> Prepared:
         """Make the inputs, place them, check the result if asked, see what the call does, warm up.
@@ -98,7 +98,7 @@ class CudaDevice:
         """
         self.release()
         try:
-            with torch.cuda.stream(self._stage.stream), torch.no_grad():
+            with torch.cuda.stream(self.stage.stream), torch.no_grad():
                 self._prepared = self._prepared_cell(cell, seed, check)
         except BaseException:
             self.release()
@@ -115,9 +115,9 @@ class CudaDevice:
         """Take one block of about ``target_s`` seconds from buffers at new places."""
         prepared = self._need_prepared()
         before = self._gpu.telemetry()
-        with Watch(self._gpu) as watch, torch.cuda.stream(self._stage.stream), torch.no_grad(), no_garbage_collection():
+        with Watch(self._gpu) as watch, torch.cuda.stream(self.stage.stream), torch.no_grad(), no_garbage_collection():
             samples = self._samples(prepared, target_s)
-            self._stage.synchronize()
+            self.stage.synchronize()
         after = self._gpu.telemetry()
         voids = samples.voids + void_reasons(before, after, watch)
         if self._caches.listing() != prepared.listing:
@@ -144,28 +144,28 @@ class CudaDevice:
     def measure_energy(self, loop_s: float) -> EnergyMeasured:
         """Run the prepared cell hot; calls that can be captured are replayed as a graph, free of launch gaps."""
         prepared = self._need_prepared()
-        with torch.cuda.stream(self._stage.stream), torch.no_grad():
+        with torch.cuda.stream(self.stage.stream), torch.no_grad():
             sets = prepared.placement.draw()[:1]
             if prepared.detected.obstacle is not None:
                 shot = plain_shots(prepared.cell.call, sets)[0]
-                return measure_hot(self._stage, self._gpu, shot, 1, loop_s=loop_s)
-            captured = CapturedShots(self._stage, prepared.cell.call, sets, repeat=HOT_CALLS_PER_GRAPH)
-            return measure_hot(self._stage, self._gpu, captured.shots()[0], HOT_CALLS_PER_GRAPH, loop_s=loop_s)
+                return measure_hot(self.stage, self._gpu, shot, 1, loop_s=loop_s)
+            captured = CapturedShots(self.stage, prepared.cell.call, sets, repeat=HOT_CALLS_PER_GRAPH)
+            return measure_hot(self.stage, self._gpu, captured.shots()[0], HOT_CALLS_PER_GRAPH, loop_s=loop_s)
 
     def release(self) -> None:
         """Forget the prepared cell and give its memory back; the pool stays."""
         self._prepared = None
-        self._stage.synchronize()
+        self.stage.synchronize()
         torch.cuda.empty_cache()
 
     def _need_prepared(self) -> _PreparedCell:
         if self._prepared is None:
-            raise MachineError(f"no cell is prepared on cuda:{self._stage.index}: preparing failed or it was released")
+            raise MachineError(f"no cell is prepared on cuda:{self.stage.index}: preparing failed or it was released")
         return self._prepared
 
     def _prepared_cell(self, cell: Cell, seed: int, check: bool) -> _PreparedCell:
         self._prepared_count += 1
-        source = cell.make_inputs(f"cuda:{self._stage.index}", seed)
+        source = cell.make_inputs(f"cuda:{self.stage.index}", seed)
         placement = Placement(
             source,
             self._taken_pool(),
@@ -177,24 +177,26 @@ class CudaDevice:
         first_call(cell, sets[0], check=check)
         shots = plain_shots(cell.call, sets)
         warm = warm_up(lambda: self._batch_s(shots), self._caches, self._clock, limit_s=WARM_UP_LIMIT_S)
-        detected = detect(self._stage, cell.call, sets[0], source)
+        detected = detect(self.stage, cell.call, sets[0], source)
         timer, fallback = self._choose_timer(cell, detected, shots)
         launches = detected.launches or 1
-        call_s = gated_duration(self._stage, shots, launches) if detected.obstacle is None else warm.call_s
+        call_s = gated_duration(self.stage, shots, launches) if detected.obstacle is None else warm.call_s
         pace = Pace(number=unrolled(call_s, launches), launches=launches, call_s=call_s)
         return _PreparedCell(cell, placement, timer, fallback, detected, pace, warm, self._caches.listing())
 
     def _choose_timer(self, cell: Cell, detected: Detected, shots: Sequence[Shot]) -> tuple[Timer, str | None]:
         asked = cell.timer or Timer.HELD
-        if detected.obstacle is None or asked in (Timer.CUPTI, Timer.WALL):
+        if asked in (Timer.CUPTI, Timer.WALL):
             return asked, None
-        outside = work_outside_events(self._stage, shots)
+        outside = work_outside_events(self.stage, shots)
         if detected.escapes or outside is not None:
             return Timer.WALL, "; ".join(filter(None, (detected.obstacle, outside)))
+        if detected.obstacle is None:
+            return asked, None
         return Timer.EVENTS, None if asked == Timer.EVENTS else detected.obstacle
 
     def _samples(self, prepared: _PreparedCell, target_s: float) -> Samples:
-        stage, pace = self._stage, prepared.pace
+        stage, pace = self.stage, prepared.pace
         deadline = self._clock() + target_s
         sets = prepared.placement.draw()
         shots = plain_shots(prepared.cell.call, sets)
@@ -210,18 +212,18 @@ class CudaDevice:
         return gated_samples(stage, shots, pace, deadline=deadline, target_s=target_s)
 
     def _batch_s(self, shots: Sequence[Shot]) -> float:
-        self._stage.synchronize()
+        self.stage.synchronize()
         started = self._clock()
         for calls in range(1, 6):
             shots[calls % len(shots)]()
             if self._clock() - started > 0.02:
                 break
-        self._stage.synchronize()
+        self.stage.synchronize()
         return (self._clock() - started) / calls
 
     def _taken_pool(self) -> torch.Tensor:
         if self._pool is None:
-            free, _ = torch.cuda.mem_get_info(self._stage.device)
+            free, _ = torch.cuda.mem_get_info(self.stage.device)
             size = min(POOL_BYTES, int(free * POOL_SHARE))
-            self._pool = torch.empty(size, dtype=torch.uint8, device=self._stage.device)
+            self._pool = torch.empty(size, dtype=torch.uint8, device=self.stage.device)
         return self._pool

@@ -1,8 +1,9 @@
 """What one call does: how many launches, and whether a closed gate can hold it.
 
-The call is captured once as a CUDA graph. Capturing fails when it synchronises, allocates with cudaMalloc, or uses
-the legacy stream: all that would wait for ever behind a closed gate. Work that goes to another stream behind
-capture's back isn't in the graph: replaying the graph then leaves an output unwritten.
+The call is captured as a CUDA graph. Capturing fails when it synchronises, allocates with cudaMalloc, or uses the
+legacy stream: all that would wait for ever behind a closed gate. Work that goes to another stream without waiting for
+this one would run before the gate opens and escape the timing. It isn't in the graph: replaying then leaves an output
+unwritten, and a second capture that torch's other streams take part in has more nodes than the first.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +18,7 @@ from solwatch.device.sampler import fits_queue
 from solwatch.device.stage import Stage
 
 _LAUNCHING = ("KERNEL", "MEMCPY", "MEMSET")
+_STREAMS_IN_POOL = 32
 
 
 @dataclass(frozen=True)
@@ -40,23 +42,65 @@ def detect(stage: Stage, call: Callable[..., Any], tensors: Mapping[str, Any], s
     if allocations:
         return Detected(None, f"the call allocates device memory every time ({allocations} cudaMalloc)")
     written = [name for name, value in pristine.items() if not _same_bytes(tensors[name], value)]
-    graph, failure = _captured(stage, call, tensors)
+    launches, failure, unwritten = _replayed(stage, call, tensors, source, written)
     if failure is not None:
         return Detected(None, f"the call synchronises, allocates or uses the legacy stream ({failure})")
+    if launches == 0:
+        return Detected(0, "the call launches nothing on the current stream", escapes=True)
+    if unwritten:
+        return Detected(launches, f"{', '.join(unwritten)} is written on another stream", escapes=True)
+    elsewhere = _launches_elsewhere(stage, call, tensors, launches)
+    if elsewhere is not None:
+        return Detected(launches, elsewhere, escapes=True)
+    if not fits_queue(launches):
+        return Detected(launches, f"the call's {launches} launches don't fit the launch queue behind a closed gate")
+    return Detected(launches)
+
+
+def _replayed(
+    stage: Stage,
+    call: Callable[..., Any],
+    tensors: Mapping[str, Any],
+    source: Mapping[str, Any],
+    written: Sequence[str],
+) -> tuple[int, str | None, list[str]]:
+    """Return the launches of a call, why it can't be captured, and which of ``written`` a replay leaves unwritten."""
+    graph, failure = _captured(stage, call, tensors, [])
+    if failure is not None:
+        return 0, failure, []
     try:
         launches = _launches(graph)
         if launches == 0:
-            return Detected(0, "the call launches nothing on the current stream", escapes=True)
-        if not fits_queue(launches):
-            return Detected(launches, f"the call's {launches} launches don't fit the launch queue behind a closed gate")
+            return 0, None, []
         pristine = _restored(tensors, source)
         _replay(stage, graph)
-        unwritten = [name for name in written if _same_bytes(tensors[name], pristine[name])]
+        return launches, None, [name for name in written if _same_bytes(tensors[name], pristine[name])]
     finally:
         checked("cuGraphDestroy", graph)
-    if unwritten:
-        return Detected(launches, f"{', '.join(unwritten)} is written on another stream", escapes=True)
-    return Detected(launches)
+
+
+def _launches_elsewhere(
+    stage: Stage, call: Callable[..., Any], tensors: Mapping[str, Any], launches: int
+) -> str | None:
+    """Return what tells that the call has work on one of torch's streams that doesn't wait for the current one."""
+    graph, failure = _captured(stage, call, tensors, _torch_streams(stage))
+    if failure is not None:
+        return f"the call uses other streams ({failure})"
+    try:
+        elsewhere = _launches(graph) - launches
+    finally:
+        checked("cuGraphDestroy", graph)
+    return f"{elsewhere} of the call's launches go to another stream that doesn't wait" if elsewhere > 0 else None
+
+
+def _torch_streams(stage: Stage) -> list[Any]:
+    """Return the streams that torch hands out: each pool goes round after 32, so this sees them all."""
+    handles = {
+        torch.cuda.Stream(stage.device, priority=priority).cuda_stream  # type: ignore[no-untyped-call]
+        for priority in (0, -1)
+        for _ in range(_STREAMS_IN_POOL)
+    }
+    return [driver().CUstream(handle) for handle in sorted(handles - {int(stage.handle)})]
 
 
 def _allocations_of_a_call(stage: Stage, call: Callable[..., Any], tensors: Mapping[str, Any]) -> int:
@@ -69,28 +113,44 @@ def _allocations_of_a_call(stage: Stage, call: Callable[..., Any], tensors: Mapp
     return int(torch.cuda.memory_stats(stage.device).get("num_device_alloc", 0) - before)
 
 
-def _captured(stage: Stage, call: Callable[..., Any], tensors: Mapping[str, Any]) -> tuple[Any, str | None]:
-    """Return the graph of one call, or why it can't be captured.
+def _captured(
+    stage: Stage, call: Callable[..., Any], tensors: Mapping[str, Any], others: Sequence[Any]
+) -> tuple[Any, str | None]:
+    """Return the graph of one call, in whose capture the streams ``others`` take part, or why it can't be captured.
 
     The driver captures, not torch: torch's allocator would be left in its capturing state by a failure. Memory
     that the call takes from the allocator's cache is free again when the graph is replayed, once, at once.
     """
     cuda = driver()
+    events = [checked("cuEventCreate", cuda.CUevent_flags.CU_EVENT_DISABLE_TIMING) for _ in range(len(others) + 1)]
     checked("cuStreamBeginCapture", stage.handle, cuda.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL)
     failure = None
     try:
+        _order(stage.handle, events[0], others)
         call(**tensors)
+        for other, event in zip(others, events[1:], strict=True):
+            _order(other, event, [stage.handle])
     except torch.OutOfMemoryError:
         cuda.cuStreamEndCapture(stage.handle)
         raise
     except Exception as error:  # whatever a call raises because it is being captured is the finding
         failure = _first_line(error)
     status, graph = cuda.cuStreamEndCapture(stage.handle)
+    for event in events:
+        checked("cuEventDestroy", event)
     if status:
         failure = failure or error_text(status)
     elif failure is not None:
         checked("cuGraphDestroy", graph)
     return graph, failure
+
+
+def _order(first: Any, event: Any, later: Sequence[Any]) -> None:
+    """Make the streams ``later`` wait for what is on ``first`` now."""
+    if later:
+        checked("cuEventRecord", event, first)
+    for stream in later:
+        checked("cuStreamWaitEvent", stream, event, 0)
 
 
 def _launches(graph: Any) -> int:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from solwatch.device.stage import Stage
+from solwatch.device.stage import PADDINGS, Stage
 
 Shot = Callable[[], Any]
 """One call on one buffer set, without arguments."""
@@ -18,6 +18,9 @@ Shot = Callable[[], Any]
 QUEUE_COMMANDS = 240
 """At most this many commands in a chunk. Two chunks are in flight and the launch queue is 1024 deep; a full queue
 behind a closed gate blocks the host, which then never opens it."""
+
+OWN_COMMANDS = 7 + 2 * (PADDINGS - 1)
+"""Of a sample: two flushes, a null kernel, four events, twice the paddings in front."""
 
 LEAST_SAMPLES = 3
 UNROLLED_BELOW_S = 5e-6
@@ -47,8 +50,8 @@ class Pace:
 
     @property
     def commands(self) -> int:
-        """Commands that one sample enqueues: calls, two flushes, a null kernel, four events."""
-        return self.number * self.launches + 7
+        """Commands that one sample enqueues at most."""
+        return self.number * self.launches + OWN_COMMANDS
 
 
 def plain_shots(call: Callable[..., Any], sets: Sequence[Mapping[str, Any]]) -> list[Shot]:
@@ -61,12 +64,12 @@ def unrolled(call_s: float, launches: int) -> int:
     if call_s >= UNROLLED_BELOW_S:
         return 1
     wanted = math.ceil(UNROLLED_S / max(call_s, 0.2e-6))
-    return max(1, min(wanted, (QUEUE_COMMANDS - 7) // max(launches, 1)))
+    return max(1, min(wanted, (QUEUE_COMMANDS - OWN_COMMANDS) // max(launches, 1)))
 
 
 def fits_queue(launches: int) -> bool:
     """Return whether one call's launches fit behind a closed gate."""
-    return launches + 7 <= QUEUE_COMMANDS
+    return launches + OWN_COMMANDS <= QUEUE_COMMANDS
 
 
 def gated_samples(stage: Stage, shots: Sequence[Shot], pace: Pace, *, deadline: float, target_s: float) -> Samples:
@@ -130,11 +133,13 @@ def _lead_in(stage: Stage, shots: Sequence[Shot]) -> None:
 
 
 def _enqueue_sample(stage: Stage, shots: Sequence[Shot], turn: int, number: int) -> tuple[Any, Any, Any, Any]:
+    stage.vary()
     stage.flush()
     start = stage.mark()
     for offset in range(number):
         shots[(turn + offset) % len(shots)]()
     end = stage.mark()
+    stage.vary()
     stage.flush()
     null_start = stage.mark()
     stage.null()

@@ -1,6 +1,7 @@
 """One GPU made ready for timing: a stream of its own, a gate, a flush, events, the sampler's kernels."""
 
 import ctypes
+import random
 import time
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +14,9 @@ from solwatch.device.streams import Gate
 
 READ_FLUSH = "read"
 MEMSET_FLUSH = "memset"
+
+PADDINGS = 4
+"""Commands repeat their place in a fetch after four of them."""
 
 
 class Stage:
@@ -52,6 +56,8 @@ class Stage:
         self._events: list[Any] = []
         self._record = driver().cuEventRecord
         self._elapsed = driver().cuEventElapsedTime
+        self._random = random.Random(index)
+        self._padding = checked("cuEventCreate", driver().CUevent_flags.CU_EVENT_DISABLE_TIMING)
         self._load_everything()
         self.flush_s = self._time_flush()
 
@@ -83,6 +89,16 @@ class Stage:
     def recycle(self, *events: Any) -> None:
         """Keep events for later marks."""
         self._events.extend(events)
+
+    def vary(self) -> None:
+        """Enqueue a random number of commands that do nothing, so that what follows starts anywhere in a fetch.
+
+        The GPU fetches commands in blocks, and an event's distance to the kernel behind it depends on where in
+        a block they lie, by up to 1 µs. A loop whose commands fill whole blocks sees one place throughout and
+        another in the next process: what looked like a property of the process is averaged out here.
+        """
+        for _ in range(self._random.randrange(PADDINGS)):
+            unpacked("cuEventRecord", self._record(self._padding, self.handle))
 
     def synchronize(self) -> None:
         """Block until everything on the device is done, whatever stream it is on."""

@@ -1,4 +1,4 @@
-"""A look at the sampler on a real GPU: ``PYTHONPATH=reports/tests python gpu_smoke.py``. Prints one table a subject, the figures last.
+"""A look at the sampler on a real GPU, one table a subject: ``PYTHONPATH=reports/tests python gpu_smoke.py``.
 
 Not a test: it asserts nothing. The tests that need a GPU are in test_cuda.py.
 """
@@ -29,7 +29,7 @@ def row(device: CudaDevice, name: str, cell: Cell, target_s: float = 0.08) -> No
     started = time.perf_counter()
     block = device.measure(target_s)
     wall_s = time.perf_counter() - started
-    stage = device._stage
+    stage = device.stage
     busy_s = len(block.samples_s) * (
         2 * stage.flush_s + trimmed_mean(block.samples_s) * block.number + trimmed_mean(block.null_s)
     )
@@ -46,7 +46,7 @@ def main() -> None:
     """Print the tables."""
     started = time.perf_counter()
     device = CudaDevice(torch.cuda.current_device(), seed=7)
-    stage = device._stage
+    stage = device.stage
     print(f"open {time.perf_counter() - started:.2f} s; gate by kernel: {stage.gate.waits_by_kernel}")
     print(device.fingerprint())
     print("L2", stage.l2_bytes, "flush", stage.flush_s * 1e6, "us")

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from solwatch.device.stage import PADDINGS
+
 FLUSH_S, NULL_S = 30e-6, 3e-6
 
 
@@ -38,6 +40,9 @@ class FakeStage:
 
     def flush(self) -> None:
         self.work("flush", FLUSH_S)
+
+    def vary(self) -> None:
+        self.log += ["padding"] * (PADDINGS - 1)  # the most there can be
 
     def null(self) -> None:
         self.work("null", NULL_S)
