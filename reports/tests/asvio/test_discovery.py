@@ -1,4 +1,5 @@
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -153,8 +154,7 @@ def test_what_is_printed_stays_out_of_stdout(suite: Discovery, capsys: pytest.Ca
 
 
 def test_setup_runs_before_each_timed_call_and_teardown_after(suite: Discovery) -> None:
-    import suite_example.classes as classes
-
+    classes = sys.modules["suite_example.classes"]
     key = of(suite, "classes.Objects.time_rows")[2].key
     classes.LOG.clear()
     cell = ready(suite, key)
@@ -179,8 +179,7 @@ def test_every_combination_has_an_instance_of_its_own(suite: Discovery) -> None:
 
 
 def test_setup_cache_runs_once_and_every_user_gets_a_copy_in_its_folder(suite: Discovery) -> None:
-    import suite_example.classes as classes
-
+    classes = sys.modules["suite_example.classes"]
     classes.Cached.calls = 0
     before = os.getcwd()
     values = []

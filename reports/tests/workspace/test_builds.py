@@ -12,7 +12,7 @@ from fakes.scratch_project import INPUTS, ScratchProject
 
 from solwatch.model.config import Config
 from solwatch.model.errors import BuildError, MachineError, RequestError
-from solwatch.workspace.builds import Builder
+from solwatch.workspace.builds import Build, Builder
 from solwatch.workspace.git import Repository
 
 # A build that costs nothing: zips the sources as a wheel, writes what it saw of the world beside them.
@@ -192,7 +192,8 @@ def test_a_build_that_leaves_no_wheel_is_a_wrong_request(project: ScratchProject
 def test_of_two_that_want_the_same_one_builds(project: ScratchProject, tmp_path: Path) -> None:
     commit_of(project, "time.sleep(0.3)")
     head = Repository.open(project.root).resolve("HEAD")
-    builds, said = [], []
+    builds: list[Build] = []
+    said: list[str] = []
 
     def provide() -> None:
         builds.append(builder(project, tmp_path / "cache").provide(head, said.append))
@@ -210,7 +211,7 @@ def test_of_two_that_want_the_same_one_builds(project: ScratchProject, tmp_path:
 PROVIDE = """
 import json, sys
 from pathlib import Path
-from solwatch.workspace.builds import Builder
+from solwatch.workspace.builds import Build, Builder
 from solwatch.workspace.git import Repository
 root, cache, inputs, command = json.loads(sys.argv[1])
 repository = Repository.open(root)
