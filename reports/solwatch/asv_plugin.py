@@ -12,15 +12,15 @@ from typing import Any
 
 from asv.util import UserError
 
-from solwatch.app.builds import WHEELS
+from solwatch.app.builds import builder_for
 from solwatch.asvio.environment import SESSION_VARIABLE, Provider, SharedEnvironment
 from solwatch.asvio.machine import machine_info
 from solwatch.asvio.publisher import SpeedOfLight
+from solwatch.device.resolving import visible_gpus
 from solwatch.model.errors import SolwatchError
-from solwatch.workspace.builds import Builder
 from solwatch.workspace.git import Repository
 from solwatch.workspace.settings import load_config
-from solwatch.workspace.toolchain import allowed, visible_gpus
+from solwatch.workspace.toolchain import allowed
 
 __all__ = ["SolwatchEnvironment", "SpeedOfLight", "setup"]
 
@@ -33,15 +33,8 @@ class CommitBuilds:
         self._repository = Repository.open(root)
         config = load_config(self._repository.root)
         self._globs = config.environment
-        wanted = config.build_environment.get("cuda" if visible_gpus() else "cpu", {})
-        self._builder = Builder(
-            self._repository,
-            self._repository.root / WHEELS,
-            inputs=config.build_inputs,
-            command=config.build_command,
-            environment_globs=config.environment,
-            variant={name: os.environ.get(name, value) for name, value in wanted.items()} | dict(variant),
-        )
+        device_type = "cuda" if visible_gpus() else "cpu"
+        self._builder = builder_for(self._repository, config, device_type, os.environ, variant)
 
     def provide(self, commit: str, on_progress: Callable[[str], None]) -> Path:
         """Return the folder with the build of ``commit``."""

@@ -33,8 +33,17 @@ class Built:
     wall_s: float
 
 
-def builder_for(repository: Repository, config: Config, device_type: str, environment: Mapping[str, str]) -> Builder:
-    """Return the builder of this repository's wheels for ``device_type`` (``cpu`` or ``cuda``)."""
+def builder_for(
+    repository: Repository,
+    config: Config,
+    device_type: str,
+    environment: Mapping[str, str],
+    variant: Mapping[str, str] | None = None,
+) -> Builder:
+    """Return the builder of this repository's wheels for ``device_type`` (``cpu`` or ``cuda``).
+
+    ``variant``: variables that tell one more kind of build apart, over those that the configuration sets.
+    """
     wanted = config.build_environment.get(device_type, {})
     return Builder(
         repository,
@@ -42,7 +51,7 @@ def builder_for(repository: Repository, config: Config, device_type: str, enviro
         inputs=config.build_inputs,
         command=config.build_command,
         environment_globs=config.environment,
-        variant={name: environment.get(name, value) for name, value in wanted.items()},
+        variant={name: environment.get(name, value) for name, value in wanted.items()} | dict(variant or {}),
     )
 
 

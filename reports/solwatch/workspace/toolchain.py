@@ -59,7 +59,7 @@ def build_facts(environment: Mapping[str, str]) -> dict[str, str]:
         "c++": _version(environment.get("CXX", "c++"), environment),
         "nvcc": _version(_nvcc(environment), environment),
         # a build that isn't told an architecture picks the visible device's
-        "gpus": ", ".join(visible_gpus()) or "none",
+        "gpus": ", ".join(driver_gpu_models()) or "none",
     }
     facts |= {package: _package(package) for package in _PACKAGES}
     facts |= {f"${name}": value for name, value in allowed(environment, BUILD_VARIABLES).items()}
@@ -96,7 +96,7 @@ def _package(name: str) -> str:
         return "none"
 
 
-def visible_gpus() -> list[str]:
+def driver_gpu_models() -> list[str]:
     """Return the models of the GPUs that a process here would see, by the driver's own files; empty without one."""
     if os.environ.get("CUDA_VISIBLE_DEVICES", "all").strip() in ("", "-1"):
         return []

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -130,6 +131,7 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Toy]:
     (root / ".gitignore").write_text("build/\n__pycache__/\n")
     subprocess.run(["git", "init", "-q", "-b", "trunk", str(root)], check=True)
     monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # a lock of their own: these gates time nothing real
     project = Toy(root)
     project.commit("first", op=OP.format(seconds=0.001), suite=SUITE, config=CONFIG)
     yield project
