@@ -5,7 +5,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 python=${PYTHON:-python3}
 failed=0
-"$python" -m pytest -q -p no:cacheprovider -m "not wheel" "$here" || failed=1
+"$python" -m pytest -q -m "not wheel" "$here" || failed=1
 if command -v compute-sanitizer >/dev/null; then
   compute-sanitizer --tool memcheck --error-exitcode 1 "$python" "$here/memcheck_shapes.py" || failed=1
 else

@@ -51,17 +51,22 @@ __device__ __forceinline__ void load_matrices(uint32_t (&r)[2], uint32_t address
                : "memory");
 }
 
-// Copies `valid` of 16 bytes and fills the rest with zeros; past L1, which nothing else reads.
-__device__ __forceinline__ void copy_async_16(uint32_t target, const void* source, int valid) {
-  asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;\n" ::"r"(target),
-               "l"(source), "r"(valid)
-               : "memory");
+// Copies 16 bytes, or writes 16 zeros and reads nothing; past L1, which nothing else reads.
+__device__ __forceinline__ void copy_async_16(uint32_t target, const void* source, bool zeros) {
+  asm volatile(
+      "{ .reg .pred zeros; setp.ne.b32 zeros, %2, 0;\n"
+      "cp.async.cg.shared.global.L2::128B [%0], [%1], 16, zeros; }\n" ::"r"(target),
+      "l"(source), "r"(int(zeros))
+      : "memory");
 }
 
-__device__ __forceinline__ void copy_async_4(uint32_t target, const void* source, int valid) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;\n" ::"r"(target), "l"(source),
-               "r"(valid)
-               : "memory");
+// The same for 4 bytes.
+__device__ __forceinline__ void copy_async_4(uint32_t target, const void* source, bool zeros) {
+  asm volatile(
+      "{ .reg .pred zeros; setp.ne.b32 zeros, %2, 0;\n"
+      "cp.async.ca.shared.global [%0], [%1], 4, zeros; }\n" ::"r"(target),
+      "l"(source), "r"(int(zeros))
+      : "memory");
 }
 
 __device__ __forceinline__ void commit_copies() {

@@ -187,10 +187,11 @@ __global__ void __launch_bounds__(TileKernel<T, kConfig...>::kThreads)
 }
 
 template <typename T>
-Operand<T> make_operand(const Rows& rows, int64_t count) {
+Operand<T> make_operand(const Rows& rows, int64_t count, int64_t columns) {
   const auto address = reinterpret_cast<uintptr_t>(rows.data);
   auto aligned = [&](int bytes) {
-    return address % bytes == 0 && (count == 1 || rows.row_stride * 2 % bytes == 0);
+    return address % bytes == 0 && columns * 2 % bytes == 0 &&
+           (count == 1 || rows.row_stride * 2 % bytes == 0);
   };
   return {static_cast<const T*>(rows.data), rows.row_stride, count,
           aligned(16) ? 16 : aligned(4) ? 4 : 2};
@@ -219,8 +220,8 @@ void launch_config(const Plan& plan, const Problem& problem, const DeviceLimits&
   const Sizes& sizes = problem.sizes;
   const TileConfig& config = kTileConfigs[plan.config];
   const auto kernel = reinterpret_cast<const void*>(&mma_tile_kernel<T, kConfig...>);
-  TileArguments<T> args{make_operand<T>(problem.weight, sizes.n),
-                        make_operand<T>(problem.attn_output, sizes.m),
+  TileArguments<T> args{make_operand<T>(problem.weight, sizes.n, sizes.k),
+                        make_operand<T>(problem.attn_output, sizes.m, sizes.k),
                         make_epilogue<T>(problem),
                         sizes.k,
                         int((sizes.m + config.tokens - 1) / config.tokens),
