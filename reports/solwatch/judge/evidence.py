@@ -4,7 +4,6 @@ import math
 
 from solwatch.judge.judgement import CellFacts, SideFacts
 from solwatch.judge.rule import Decision
-from solwatch.judge.thresholds import NULL_DRIFT
 from solwatch.model.estimate import Estimate
 from solwatch.model.verdict import Verdict
 
@@ -82,9 +81,21 @@ def side_evidence(facts: CellFacts, null_ratio: Estimate | None, exceeded: list[
     launches = (facts.head.launches, facts.base.launches if facts.base is not None else None)
     if None not in launches and launches[0] != launches[1]:
         sentences.append(f"one call launches {launches[0]} kernels in head, {launches[1]} in base")
-    if null_ratio is not None and abs(null_ratio.point - 1) > NULL_DRIFT:
-        sentences.append(f"a kernel that does nothing differs between the sides by {change(null_ratio.point)}")
+    drift = _null_drift(facts, null_ratio)
+    if drift is not None and drift > facts.thresholds.margin:
+        sentences.append(
+            f"a kernel that does nothing differs between the sides by {percent(drift)} of this cell's time, "
+            "more than the margin: the launch path, not the kernel, may be what changed"
+        )
     return sentences
+
+
+def _null_drift(facts: CellFacts, null_ratio: Estimate | None) -> float | None:
+    """Return the do-nothing kernel's difference as a share of the cell's own time: it adds to it, once a launch."""
+    base = facts.base
+    if null_ratio is None or base is None or base.time is None or base.null_s is None or facts.unit != "seconds":
+        return None
+    return abs(null_ratio.point - 1) * base.null_s / base.time.point
 
 
 def _one_side(name: str, side: SideFacts) -> list[str]:

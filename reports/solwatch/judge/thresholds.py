@@ -17,9 +17,6 @@ MIN_ROUNDS = 3
 VOID_SHARE = 0.5
 """A cell is void when more than this share of its rounds can't be trusted."""
 
-NULL_DRIFT = 0.05
-"""A do-nothing kernel that differs by more than this fraction between the sides is said in the evidence."""
-
 
 class Thresholds(msgspec.Struct, frozen=True, kw_only=True):
     """What holds for the whole commit; written into every judgement.

@@ -1,6 +1,7 @@
 """The view model: a record and its judgement as rows and lines that are ready to be shown."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from solwatch.judge.judgement import CellFacts, Judgement
 from solwatch.model.record import Commit, Record
@@ -98,9 +99,9 @@ def report_view(record: Record, judgement: Judgement) -> ReportView:
         ceilings=ceiling_lines(header.ceilings),
         run=run_lines(record, judgement),
         thresholds=threshold_lines(record, judgement),
-        notes=[plain(note) for note in header.notes],
+        notes=_notes(record),
         summary=_summary(record, judgement),
-        created=plain(header.created_at),
+        created=_date(header.created_at),
         version=header.solwatch,
     )
 
@@ -154,9 +155,24 @@ def _commit(role: str, commit: Commit) -> CommitView:
         short=plain(commit.sha[:10]),
         sha=plain(commit.sha, 64),
         subject=plain(commit.subject, 120),
-        date=plain(commit.committed_at, 40),
+        date=_date(commit.committed_at),
         dirty=commit.dirty,
     )
+
+
+def _notes(record: Record) -> list[str]:
+    notes = [plain(note) for note in record.header.notes]
+    head, base = record.header.head, record.header.base
+    if base is not None and head.build is not None and head.build == base.build:
+        notes.append("head and base are one and the same build: nothing that is built differs between them")
+    return notes
+
+
+def _date(iso: str) -> str:
+    try:
+        return datetime.fromisoformat(iso.replace("Z", "+00:00")).strftime("%Y-%m-%d %H:%M %z").strip()
+    except ValueError:
+        return plain(iso, 40)
 
 
 def _summary(record: Record, judgement: Judgement) -> str:

@@ -84,6 +84,7 @@ class FakeCell:
     launches: int | None = 1
     energy_j: float | None = None
     throttle_reasons: int = 0x4
+    head_null_s: float = 3.32e-6
 
 
 def always(kind: str, message: str, rounds: int = 100) -> dict[int, Failure]:
@@ -146,7 +147,11 @@ def record(
 def commit(start: str, name: str, subject: str) -> Commit:
     """Return a commit whose full name begins with ``start``."""
     return Commit(
-        sha=(start * 4)[:40], name=name, subject=subject, committed_at="2026-03-03T12:00:00+01:00", build="5f0d3a71"
+        sha=(start * 4)[:40],
+        name=name,
+        subject=subject,
+        committed_at="2026-03-03T12:00:00+01:00",
+        build=f"build-{start}",
     )
 
 
@@ -165,26 +170,39 @@ def _info(cell: FakeCell) -> CellInfo:
 def _cell_round(cell: FakeCell, index: int, dice: random.Random, *, alone: bool, samples: int) -> CellRound:
     base = None
     if not alone:
-        base = _side(cell, cell.base_s, cell.base_failures.get(index), dice, samples, void=False)
+        base = _side(cell, cell.base_s, 3.32e-6, cell.base_failures.get(index), dice, samples, void=False)
     head = _side(
-        cell, cell.base_s * cell.ratio, cell.head_failures.get(index), dice, samples, void=index in cell.voided
+        cell,
+        cell.base_s * cell.ratio,
+        cell.head_null_s,
+        cell.head_failures.get(index),
+        dice,
+        samples,
+        void=index in cell.voided,
     )
     return CellRound(key=cell.key, head=head, base=base)
 
 
 def _side(
-    cell: FakeCell, time_s: float, failure: Failure | None, dice: random.Random, samples: int, *, void: bool
+    cell: FakeCell,
+    time_s: float,
+    null_s: float,
+    failure: Failure | None,
+    dice: random.Random,
+    samples: int,
+    *,
+    void: bool,
 ) -> Side:
     if failure is not None:
         return Side(failure=failure)
     centre_s = time_s * math.exp(dice.gauss(0, cell.spread))
-    blocks = [_block(cell, centre_s, dice, samples // 2, void=void) for _ in range(2)]
+    blocks = [_block(cell, centre_s, null_s, dice, samples // 2, void=void) for _ in range(2)]
     energy_j = cell.energy_j * math.exp(dice.gauss(0, 0.01)) if cell.energy_j else None
     return Side(blocks=blocks, energy_j=energy_j, hot_s=0.8 * centre_s if energy_j else None, caches="c0ffee")
 
 
-def _block(cell: FakeCell, centre_s: float, dice: random.Random, samples: int, *, void: bool) -> Block:
-    null_s = dice.gauss(3.32e-6, 0.04e-6)
+def _block(cell: FakeCell, centre_s: float, null_s: float, dice: random.Random, samples: int, *, void: bool) -> Block:
+    null_s = dice.gauss(null_s, 0.04e-6)
     reading = Telemetry(
         sm_clock_hz=1.755e9,
         power_w=dice.gauss(480, 20),

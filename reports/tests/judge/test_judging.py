@@ -205,6 +205,14 @@ def test_what_a_reader_must_know_of_the_measurement_is_said() -> None:
     )
 
 
+def test_a_launch_path_that_differs_by_more_than_the_margin_is_said() -> None:
+    def evidence(base_s: float) -> str:
+        return " ".join(only(judge(record([FakeCell(key="a", base_s=base_s, head_null_s=3.82e-6)]))).evidence)
+
+    assert "a kernel that does nothing differs between the sides by 2." in evidence(20e-6)
+    assert "does nothing" not in evidence(2e-3)
+
+
 def test_a_margin_that_is_too_wide_is_a_wrong_request() -> None:
     with pytest.raises(RequestError, match="margin"):
         judge(record([FakeCell(key="a")], config=Config(margin=0.5)))

@@ -90,6 +90,12 @@ def test_notes_are_shown() -> None:
     assert "note: extra does not import: No module named 'x'" in text(taken)
 
 
+def test_two_names_of_one_build_are_said() -> None:
+    same = commit("4be1c0ffee", "HEAD", "Change a comment in the docs")
+    assert "note: head and base are one and the same build" in text(record([FakeCell(key="a")], head=same, base=same))
+    assert "same build" not in text(record([FakeCell(key="a")]))
+
+
 def test_a_run_without_cells_has_no_table() -> None:
     shown = text(record([]))
     assert shown.startswith("NOTHING DECIDED  no gated cell was measured")

@@ -22,7 +22,8 @@ def rounds_chart(row: CellRow) -> Markup:
     """Return the chart; empty markup when no round has a ratio.
 
     A filled circle is a round in which the coin gave head the first slot, an open one the second; a small cross
-    is the do-nothing kernel; a mark on the lower edge is a round that was dropped.
+    is what the do-nothing kernel differed by, as a share of the cell's time; a mark on the lower edge is a round
+    that was dropped.
     """
     rounds = row.facts.rounds
     ratios = [fact.log_ratio for fact in rounds if fact.log_ratio is not None]
@@ -83,8 +84,10 @@ def _axes(row: CellRow, x: Column, y: Place, count: int, reach: float) -> list[M
 
 def _marks(fact: RoundFacts, row: CellRow, x: float, y: Place) -> list[Markup]:
     parts = []
-    if fact.head_null_s and fact.base_null_s:
-        at = y(math.log(fact.head_null_s / fact.base_null_s))
+    # Launching adds to a cell's time, so its difference is shown as a share of that time, on the same scale.
+    if fact.head_null_s and fact.base_null_s and fact.base_s and row.facts.unit == "seconds":
+        share = (fact.head_null_s - fact.base_null_s) / fact.base_s
+        at = y(math.log1p(max(share, -0.9)))
         parts.append(element("path", d=f"M{x - 3:.1f} {at - 3:.1f}l6 6m0 -6l-6 6", class_="null"))
     if fact.log_ratio is not None:
         slot = "first" if fact.head_slot == 0 else "second"
