@@ -68,6 +68,7 @@ def _least_excess(stage: Stage, shots: Sequence[Shot], repeats: int) -> tuple[fl
 
 def _between_events(stage: Stage, shots: Sequence[Shot], turn: int, number: int) -> float:
     stage.synchronize()
+    stage.vary()
     for _ in range(_FLUSHES):
         stage.flush()
     start = stage.mark()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from solwatch.device.stage import PADDINGS, Stage
+from solwatch.device.stage import LAUNCH_SLOTS, Stage
 
 Shot = Callable[[], Any]
 """One call on one buffer set, without arguments."""
@@ -19,8 +19,8 @@ QUEUE_COMMANDS = 240
 """At most this many commands in a chunk. Two chunks are in flight and the launch queue is 1024 deep; a full queue
 behind a closed gate blocks the host, which then never opens it."""
 
-OWN_COMMANDS = 7 + 2 * (PADDINGS - 1)
-"""Of a sample: two flushes, a null kernel, four events, twice the paddings in front."""
+OWN_COMMANDS = 7 + 2 * (LAUNCH_SLOTS - 1)
+"""Of a sample: two flushes, a null kernel, four events, twice the launches that vary the slot."""
 
 LEAST_SAMPLES = 3
 UNROLLED_BELOW_S = 5e-6

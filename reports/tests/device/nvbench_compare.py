@@ -55,6 +55,7 @@ def paced(stage: Stage, operands: dict[str, torch.Tensor], samples: int = 500) -
     taken = []
     with torch.cuda.stream(stage.stream), torch.no_grad():
         for _ in range(samples):
+            stage.vary()
             stage.flush()
             stage.synchronize()
             stage.gate.hold(stage.handle)
@@ -83,7 +84,9 @@ def theirs(cells: dict[int, dict[str, torch.Tensor]], folder: Path) -> dict[int,
 
     bench.register(addmm_of_rows).add_int64_axis("Rows", list(cells)).set_name("addmm")
     path = folder / "nvbench.json"
-    bench.run_all_benchmarks(["nvbench", "--jsonbin", str(path), "--min-samples", "500", "--timeout", "10"])
+    bench.run_all_benchmarks(
+        ["nvbench", "--devices", str(torch.cuda.current_device()), "--jsonbin", str(path), "--timeout", "5"]
+    )
     states = BenchmarkResult.from_json(path)["addmm"].states
     return {rows: list(state.samples or []) for rows, state in zip(cells, states, strict=True)}
 

@@ -31,12 +31,12 @@ def test_units_are_si(install: Install) -> None:
     assert telemetry.sm_clock_hz == 1.98e9
     assert telemetry.memory_clock_hz == 3.201e9
     assert telemetry.power_w == pytest.approx(650)
-    assert telemetry.energy_j == pytest.approx(12.345)
+    assert telemetry.energy_j is None
+    assert Gpu("GPU-1").energy_j() == pytest.approx(12.345)
     assert telemetry.temperature_c == 54
     assert telemetry.throttle_reasons == 4
     assert telemetry.utilization == 0.75
-    assert telemetry.violation_s["thermal"] == 1.0
-    assert set(telemetry.violation_s) == set(nvml_module.POLICIES)
+    assert telemetry.violation_s == {"power": 1.0, "thermal": 2.0, "board_limit": 3.0, "reliability": 4.0}
 
 
 def test_what_is_not_supported_is_absent_and_no_loss(install: Install) -> None:
@@ -45,6 +45,14 @@ def test_what_is_not_supported_is_absent_and_no_loss(install: Install) -> None:
     assert gpu.telemetry().ecc_errors is None
     assert gpu.fingerprint(model="Example", cuda="13.0", torch="2.13").vbios is None
     assert gpu.lost is None
+
+
+def test_a_counter_that_is_not_supported_is_left_out(install: Install) -> None:
+    def fields(handle: str, asked: list[int]) -> list[SimpleNamespace]:
+        return [SimpleNamespace(nvmlReturn=3 * (n == 1), value=SimpleNamespace(ullVal=10**9)) for n in asked]
+
+    install(FakeNvml(nvmlDeviceGetFieldValues=fields))
+    assert set(Gpu("GPU-1").telemetry().violation_s) == {"thermal", "board_limit", "reliability"}
 
 
 def test_a_library_that_vanishes_leaves_fields_empty_and_voids(install: Install) -> None:

@@ -9,14 +9,8 @@ class FakeNvml:
 
     NVML_CLOCK_SM, NVML_CLOCK_MEM, NVML_TEMPERATURE_GPU = 1, 2, 0
     NVML_MEMORY_ERROR_TYPE_UNCORRECTED, NVML_VOLATILE_ECC = 1, 0
-    (
-        NVML_PERF_POLICY_POWER,
-        NVML_PERF_POLICY_THERMAL,
-        NVML_PERF_POLICY_SYNC_BOOST,
-        NVML_PERF_POLICY_BOARD_LIMIT,
-        NVML_PERF_POLICY_LOW_UTILIZATION,
-        NVML_PERF_POLICY_RELIABILITY,
-    ) = range(6)
+    NVML_FI_DEV_PERF_POLICY_POWER, NVML_FI_DEV_PERF_POLICY_THERMAL = 1, 2
+    NVML_FI_DEV_PERF_POLICY_BOARD_LIMIT, NVML_FI_DEV_PERF_POLICY_RELIABILITY = 3, 4
 
     class NVMLError(Exception):
         pass
@@ -40,7 +34,9 @@ class FakeNvml:
             "nvmlDeviceGetTotalEnergyConsumption": lambda handle: 12_345,
             "nvmlDeviceGetTemperature": lambda handle, sensor: 54,
             "nvmlDeviceGetCurrentClocksEventReasons": lambda handle: 4,
-            "nvmlDeviceGetViolationStatus": lambda handle, policy: SimpleNamespace(violationTime=policy * 10**9),
+            "nvmlDeviceGetFieldValues": lambda handle, fields: [
+                SimpleNamespace(nvmlReturn=0, value=SimpleNamespace(ullVal=field * 10**9)) for field in fields
+            ],
             "nvmlDeviceGetUtilizationRates": lambda handle: SimpleNamespace(gpu=75),
             "nvmlDeviceGetComputeRunningProcesses": lambda handle: [SimpleNamespace(pid=pid) for pid in (30, 10, 20)],
         } | answers

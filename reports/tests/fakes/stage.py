@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from solwatch.device.stage import PADDINGS
+from solwatch.device.stage import LAUNCH_SLOTS
 
 FLUSH_S, NULL_S = 30e-6, 3e-6
 
@@ -42,7 +42,7 @@ class FakeStage:
         self.work("flush", FLUSH_S)
 
     def vary(self) -> None:
-        self.log += ["padding"] * (PADDINGS - 1)  # the most there can be
+        self.log += ["varying"] * (LAUNCH_SLOTS - 1)  # the most there can be
 
     def null(self) -> None:
         self.work("null", NULL_S)
