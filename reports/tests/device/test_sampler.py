@@ -137,7 +137,7 @@ def test_event_samples_start_on_an_idle_device() -> None:
     assert "hold" not in stage.log
     first = stage.log.index("call0")
     assert stage.log[first - 3 : first] == ["flush", "flush", "mark"]
-    assert [name for name in stage.log[:first] if name != "varying"][0] == "synchronize"
+    assert next(name for name in stage.log[:first] if name != "varying") == "synchronize"
 
 
 def test_work_on_another_stream_is_found_by_the_wall_clock() -> None:
