@@ -17,10 +17,11 @@ import traceback
 import msgspec
 
 from solwatch.app.channel import Channel, ChannelClosed
+from solwatch.device.before_fork import warm_before_fork
 
 _PR_SET_PDEATHSIG = 1
-PRELOADED = ("numpy", "torch", "asv_runner.discovery", "solwatch.app.worker")
-"""What a worker needs and what is the same for both sides; one that isn't installed is left out."""
+PRELOADED = ("numpy", "asv_runner.discovery", "solwatch.app.worker")
+"""What a worker needs and what is the same for both sides, beside torch; one that isn't installed is left out."""
 
 
 class Fork(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -59,6 +60,8 @@ def main() -> None:
             importlib.import_module(name)
         except ImportError:
             continue
+    for failure in warm_before_fork():
+        print(failure, flush=True)
     while True:
         try:
             request, descriptors = channel.receive_with_descriptors(1)

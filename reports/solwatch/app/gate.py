@@ -14,6 +14,7 @@ from solwatch.app.keeping import Kept, keep
 from solwatch.app.measuring import Measuring, Progress, measure
 from solwatch.app.processes import ForkServer
 from solwatch.app.rounds import Plan
+from solwatch.app.selection import expressions_of
 from solwatch.app.sides import Bench
 from solwatch.app.survey import Survey, survey
 from solwatch.device.resolving import resolve_device
@@ -68,6 +69,7 @@ class Outcome:
 
 def compare(request: Request, services: Services) -> Outcome:
     """Measure head against base, or head alone, and judge."""
+    expressions_of(request.selection)  # a request that makes no sense is refused before anything is built
     device = resolve_device(request.device)
     device_type = device.split(":")[0]
     head, base = _built(request, services, device_type)
@@ -155,8 +157,12 @@ def _measured(
         plan=(GATE_PLANS if base else RUN_PLANS)[device_type],
         most_rounds=most,
     )
-    with RecordWriter.create(path, header) as writer, services.progress(most, request.config.budget_s) as progress:
-        return measure(job, writer, progress, clock=services.clock)
+    try:
+        with RecordWriter.create(path, header) as writer, services.progress(most, request.config.budget_s) as progress:
+            return measure(job, writer, progress, clock=services.clock)
+    except KeyboardInterrupt:
+        services.say(f"completed rounds are kept: 'solwatch report {path}' judges them")
+        raise
 
 
 def record_path(folder: Path, header: RecordHeader) -> Path:

@@ -15,8 +15,8 @@ def select(cells: Iterable[CellInfo], selection: CellSelection, *, device_type: 
     Raises ``RequestError`` when a set doesn't exist or a pattern is no regular expression.
     """
     here = [cell for cell in cells if cell.device in (None, device_type)]
-    if selection.patterns:
-        expressions = [_compiled(pattern) for pattern in selection.patterns]
+    expressions = expressions_of(selection)
+    if expressions:
         return [cell for cell in here if any(expression.search(cell.key) for expression in expressions)]
     here = [cell for cell in here if cell.gated]
     name = selection.named_set
@@ -28,6 +28,11 @@ def select(cells: Iterable[CellInfo], selection: CellSelection, *, device_type: 
             f"no cell on {device_type} is in the set {name!r}; the sets are {', '.join(sorted(known))}, {EVERY_CELL}"
         )
     return [cell for cell in here if not cell.sets or name in cell.sets]
+
+
+def expressions_of(selection: CellSelection) -> list[re.Pattern[str]]:
+    """Return the selection's patterns compiled; raises ``RequestError`` for one that is no regular expression."""
+    return [_compiled(pattern) for pattern in selection.patterns]
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:

@@ -1,10 +1,10 @@
 """What a side of a comparison is: a commit's build, and how to start a worker that measures it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from solwatch.app.processes import ForkServer, WorkerProcess
+from solwatch.device.caches import private_caches
 from solwatch.model.protocol import Open, Opened
 
 
@@ -34,7 +34,8 @@ class Bench:
         the other compiled.
         """
         caches = self.caches_dir / f"{side.name}-{slot}"
-        worker = self.server.fork(side.path, cache_environment(caches))
+        caches.mkdir(parents=True, exist_ok=True)
+        worker = self.server.fork(side.path, private_caches(caches))
         suite = str(benchmarks_dir or self.benchmarks_dir)
         try:
             opened = worker.ask(
@@ -44,14 +45,3 @@ class Bench:
             worker.end()
             raise
         return worker, opened
-
-
-def cache_environment(folder: Path) -> Mapping[str, str]:
-    """Return the variables that send every JIT and autotune cache below ``folder``."""
-    folder.mkdir(parents=True, exist_ok=True)
-    return {
-        "TRITON_CACHE_DIR": str(folder / "triton"),
-        "TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor"),
-        "CUDA_CACHE_PATH": str(folder / "cuda"),
-        "TORCH_EXTENSIONS_DIR": str(folder / "extensions"),
-    }

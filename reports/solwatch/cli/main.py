@@ -52,7 +52,7 @@ def outcome(arguments: Sequence[str] | None = None) -> int:
         return _end("interrupted", ExitCode.INTERRUPTED)
     except click.UsageError as error:
         hint = f"; try '{error.ctx.command_path} --help'" if error.ctx else ""
-        return _end(f"{error.format_message()}{hint}", ExitCode.USAGE)
+        return _end(f"{error.format_message().rstrip('.')}{hint}", ExitCode.USAGE)
     except click.ClickException as error:
         return _end(error.format_message(), ExitCode.USAGE)
     except SolwatchError as error:

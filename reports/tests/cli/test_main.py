@@ -1,0 +1,173 @@
+"""The command line: exit codes, one clear line for each mistake, a start that imports nothing heavy."""
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from solwatch.cli.main import outcome
+
+SOLWATCH = [sys.executable, "-m", "solwatch.cli.main"]
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    identity = ["-c", "user.name=t", "-c", "user.email=t@t"]
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    (tmp_path / "setup.py").write_text("from setuptools import setup\nsetup(name='toy', version='1', py_modules=[])\n")
+    (tmp_path / "pyproject.toml").write_text("")
+    (tmp_path / "benchmarks").mkdir()
+    (tmp_path / "benchmarks" / "__init__.py").write_text("")
+    (tmp_path / "benchmarks" / "slow.py").write_text("import time\ndef time_nap():\n    time.sleep(0.002)\n")
+    (tmp_path / ".gitignore").write_text("build/\n*.egg-info/\n__pycache__/\n")
+    subprocess.run(["git", "-C", str(tmp_path), "add", "-A"], check=True)
+    subprocess.run(["git", "-C", str(tmp_path), *identity, "commit", "-q", "-m", "first"], check=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "home").mkdir()
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["gate"], 2, "Missing argument 'BASE'"),
+        (["gate", "--frobnicate", "HEAD"], 2, "No such option"),
+        (["gate", "no-such"], 2, "unknown commit 'no-such'"),
+        (["gate", "--", "-x"], 2, "'-x' is not the name"),
+        (["gate", "HEAD", "-b", "("], 2, "no regular expression"),
+        (["gate", "HEAD", "--device", "tpu"], 2, "'tpu' is not known"),
+        (["gate", "HEAD", "HEAD", "--working-tree", "--min-effect", "7"], 2, "--min-effect"),
+        (["gate", "HEAD", "HEAD~1", "--working-tree"], 2, "goes without a HEAD"),
+        (["gate", "HEAD", "--device", "cpu", "-b", "nothing-is-called-so"], 4, "nothing to measure"),
+        (["report"], 2, "no record in"),
+        (["report", "absent.jsonl"], 2, "absent.jsonl"),
+        (["ceilings", "--dtype", "int3"], 2, "'int3'"),
+    ],
+)
+def test_a_mistake_is_one_line_and_its_exit_code(
+    repository: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, said: str
+) -> None:
+    assert outcome(arguments) == code
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    (line,) = [line for line in captured.err.splitlines() if line.startswith("solwatch: ")]
+    assert said in line
+    assert "Traceback" not in captured.err
+
+
+def test_without_a_gpu_asking_for_one_is_the_machines_fault(
+    repository: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert outcome(["gate", "HEAD", "--device", "cuda"]) == 3
+    assert "no GPU is visible" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("min_efect = 0.1\n", "min_effect"),
+        ("min_effect = 7\n", "min_effect"),
+        ("rounds = []\n", "rounds"),
+        ("budget_s = 'soon'\n", "budget_s"),
+        ("min_effect =\n", "solwatch.toml"),
+    ],
+)
+def test_a_nonsense_configuration_is_refused_by_name(
+    repository: Path, capsys: pytest.CaptureFixture[str], text: str, said: str
+) -> None:
+    (repository / "solwatch.toml").write_text(text)
+    assert outcome(["gate", "HEAD"]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_outside_a_repository(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert outcome(["gate", "HEAD"]) == 2
+    assert "not in a git repository" in capsys.readouterr().err
+
+
+def test_an_internal_error_is_three_and_never_one(
+    repository: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("solwatch.workspace.git.Repository.open", lambda path: 1 / 0)
+    assert outcome(["gate", "HEAD"]) == 3
+    said = capsys.readouterr().err
+    assert "internal error: ZeroDivisionError" in said
+    trace = Path(said.rsplit(" ", 1)[1].strip())
+    assert "1 / 0" in trace.read_text()
+    trace.unlink()
+
+
+def test_help_imports_nothing_heavy_and_is_quick() -> None:
+    code = (
+        "import sys, solwatch.cli.main as m\n"
+        "try: m.main(['--help'])\n"
+        "except SystemExit: pass\n"
+        "print([name for name in ('torch', 'numpy', 'scipy', 'asv', 'jinja2', 'rich') if name in sys.modules])"
+    )
+    said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert "Exit codes:" in said
+    assert said.splitlines()[-1] == "[]"
+    times = []
+    for _ in range(5):
+        started = time.perf_counter()
+        subprocess.run([*SOLWATCH, "--help"], check=True, capture_output=True)
+        times.append(time.perf_counter() - started)
+    assert min(times) < 0.25
+
+
+@pytest.mark.slow
+def test_an_ordinary_asv_suite_runs_under_the_gate_without_a_terminal(repository: Path) -> None:
+    done = subprocess.run(
+        [*SOLWATCH, "gate", "HEAD", "--device", "cpu", "--set", "all", "--rounds", "3"],
+        capture_output=True, text=True, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert done.returncode in (0, 4), done.stderr
+    assert "slow.time_nap" in done.stdout
+    assert "\x1b" not in done.stdout + done.stderr
+    document = json.loads((repository / "build/report/report.json").read_text())
+    assert document["judgement"]["verdicts"][0]["key"] == "slow.time_nap"
+
+
+@pytest.mark.slow
+def test_control_c_in_a_terminal_gives_it_back_sane_and_keeps_the_rounds(repository: Path) -> None:
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execv(sys.executable, [*SOLWATCH, "gate", "HEAD", "--device", "cpu", "--set", "all"])
+    said, sent = b"", False
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        ready, _, _ = select.select([terminal], [], [], 0.2)
+        if ready:
+            try:
+                part = os.read(terminal, 4096)
+            except OSError:
+                break
+            if not part:
+                break
+            said += part
+        if not sent and b"round 3" in said:
+            os.write(terminal, b"\x03")
+            sent = True
+    else:
+        os.kill(child, signal.SIGKILL)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 130
+    assert said.rfind(b"\x1b[?25h") > said.rfind(b"\x1b[?25l")
+    assert b"Traceback" not in said
+    (record,) = (repository / "build/solwatch/records").glob("*.jsonl")
+    lines = record.read_text().splitlines()
+    assert json.loads(lines[-1])["stopped"] == "interrupted"
+    assert len(lines) >= 4
+    assert outcome(["report", str(record), "--output", str(repository / "again")]) in (0, 4)
+    assert (repository / "again" / "index.html").exists()
