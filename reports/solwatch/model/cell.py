@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from solwatch.model.strings import StrEnum
 from typing import Any, Protocol, runtime_checkable
 
 import msgspec
+
+from solwatch.model.strings import StrEnum
 
 Tensors = Mapping[str, Any]
 """Named tensors of one buffer set; ``Any`` because the model never imports torch."""

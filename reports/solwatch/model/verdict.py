@@ -1,12 +1,12 @@
 """Verdicts on cells and on a commit, with reason codes, evidence and the exit code that follows."""
 
 from collections.abc import Iterable
-from solwatch.model.strings import StrEnum
 
 import msgspec
 
 from solwatch.model.errors import ExitCode
 from solwatch.model.estimate import Estimate
+from solwatch.model.strings import StrEnum
 
 
 class Verdict(StrEnum):
