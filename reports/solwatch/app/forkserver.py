@@ -13,6 +13,7 @@ import socket
 import sys
 import time
 import traceback
+import warnings
 
 import msgspec
 
@@ -70,7 +71,10 @@ def main() -> None:
         if isinstance(request, Reap):
             channel.send(Reaped(ended=_reap(request.pid, request.wait_s)))
             continue
-        pid = os.fork()
+        with warnings.catch_warnings():
+            # BLAS and OpenMP pools wait idle here; both prepare for a fork and start threads anew in the child.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            pid = os.fork()
         if pid == 0:
             channel.close()
             _become_worker(request, descriptors[0])

@@ -4,28 +4,45 @@ Nothing here may touch CUDA: a context doesn't survive a fork.
 """
 
 import importlib
+import subprocess
+import sys
 from typing import Any
 
-from solwatch.device.kernels import compiled
-from solwatch.model.errors import MachineError
+from solwatch.device.kernels import adopt
+
+COMPILE_LIMIT_S = 60.0
 
 
 def warm_before_fork() -> list[str]:
-    """Import torch and compile the sampler's kernels for every GPU that NVML shows.
+    """Import torch and have the sampler's kernels compiled for every GPU that NVML shows.
 
-    Returns what could not be done, one line each; the forked process then meets it again and says so itself.
+    They are compiled in processes of their own, beside the import: NVRTC's bindings initialise the CUDA driver,
+    and no process forked after that could use a GPU. Returns what could not be done, one line each; the forked
+    process then meets it again and says so itself.
     """
+    compilers = {capability: _start_compiler(capability) for capability in sorted(gpu_capabilities())}
     failures = []
     try:
         importlib.import_module("torch")
     except ImportError as error:
         failures.append(f"torch: {error}")
-    for capability in sorted(gpu_capabilities()):
+    for capability, compiler in compilers.items():
         try:
-            compiled(capability)
-        except MachineError as error:
-            failures.append(str(error))
+            cubin, said = compiler.communicate(timeout=COMPILE_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            compiler.kill()
+            failures.append(f"NVRTC did not answer for {COMPILE_LIMIT_S:g} s")
+            continue
+        if compiler.returncode == 0:
+            adopt(capability, cubin)
+        else:
+            failures.append(said.decode(errors="replace").strip().splitlines()[-1])
     return failures
+
+
+def _start_compiler(capability: tuple[int, int]) -> "subprocess.Popen[bytes]":
+    command = [sys.executable, "-m", "solwatch.device.kernels", *map(str, capability)]
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def gpu_capabilities() -> set[tuple[int, int]]:

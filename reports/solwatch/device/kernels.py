@@ -2,7 +2,7 @@
 
 import ctypes
 import importlib
-from functools import cache
+import sys
 from typing import Any
 
 from solwatch.device.driver import checked, driver, unpacked
@@ -50,13 +50,33 @@ _FLUSH_BLOCKS_PER_SM = 4
 """2048 threads, a full SM: enough loads in flight to read at memory speed."""
 
 
-@cache
-def compiled(capability: tuple[int, int]) -> bytes:
-    """Return the kernels' machine code for a compute capability ((9, 0): sm_90).
+_CUBINS: dict[tuple[int, int], bytes] = {}
 
-    Touches no device, so that a process may compile before it forks. Raises ``MachineError`` with the
-    compiler's first line.
+
+def compiled(capability: tuple[int, int]) -> bytes:
+    """Return the kernels' machine code for a compute capability ((9, 0): sm_90), compiled at the first call.
+
+    Raises ``MachineError`` with the compiler's first line.
     """
+    if capability not in _CUBINS:
+        _CUBINS[capability] = _compiled(capability)
+    return _CUBINS[capability]
+
+
+def adopt(capability: tuple[int, int], cubin: bytes) -> None:
+    """Take machine code that another process compiled."""
+    _CUBINS[capability] = cubin
+
+
+def main() -> None:
+    """Write the machine code for the compute capability in the arguments (9 0) to stdout; exit 1 with one line."""
+    try:
+        sys.stdout.buffer.write(compiled((int(sys.argv[1]), int(sys.argv[2]))))
+    except MachineError as error:
+        sys.exit(str(error))
+
+
+def _compiled(capability: tuple[int, int]) -> bytes:
     try:
         nvrtc: Any = importlib.import_module("cuda.bindings.nvrtc")
         status, program = nvrtc.nvrtcCreateProgram(SOURCE.encode(), b"solwatch.cu", 0, [], [])
@@ -129,3 +149,7 @@ class Arguments:
         self._values = values
         self._pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
         self.address = ctypes.addressof(self._pointers)
+
+
+if __name__ == "__main__":
+    main()
