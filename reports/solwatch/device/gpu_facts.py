@@ -1,21 +1,24 @@
 """What the driver tells an examination about the GPUs, through NVML alone."""
 
-from collections.abc import Callable
 from typing import Any
 
 from solwatch.device.nvml import Gpu, nvml
 from solwatch.device.resolving import visible_gpus
 from solwatch.model.machine import GpuFacts
-from solwatch.model.record import Telemetry
 
-_READINGS: dict[str, Callable[[Telemetry], object]] = {
-    "SM clock": lambda state: state.sm_clock_hz,
-    "power": lambda state: state.power_w,
-    "energy": lambda state: state.energy_j,
-    "temperature": lambda state: state.temperature_c,
-    "throttle reasons": lambda state: state.throttle_reasons,
-    "utilisation": lambda state: state.utilization,
-}
+
+def _unreadable(gpu: Gpu) -> tuple[str, ...]:
+    """Return the names of the readings that ``gpu`` refuses."""
+    state = gpu.telemetry()
+    readings = {
+        "SM clock": state.sm_clock_hz,
+        "power": state.power_w,
+        "energy": gpu.energy_j(),
+        "temperature": state.temperature_c,
+        "throttle reasons": state.throttle_reasons,
+        "utilisation": state.utilization,
+    }
+    return tuple(name for name, value in readings.items() if value is None)
 
 
 def gpu_facts() -> GpuFacts:
@@ -33,8 +36,7 @@ def gpu_facts() -> GpuFacts:
     unreadable: tuple[str, ...] = ()
     others: tuple[int, ...] = ()
     if first is not None:
-        state = first.telemetry()
-        unreadable = tuple(name for name, read in _READINGS.items() if read(state) is None)
+        unreadable = _unreadable(first)
         running = first.ask("nvmlDeviceGetComputeRunningProcesses") or []
         others = tuple(sorted(int(process.pid) for process in running))
     return GpuFacts(
