@@ -40,7 +40,7 @@ def find_toolchain(settings: Settings, environ: Mapping[str, str]) -> Toolchain:
     if nvcc is None and settings.cuda == "1":
         raise BuildError(
             "FUSED_O_PROJ_CUDA=1, but nvcc was not found in CUDA_HOME, on PATH or in the pip "
-            "packages nvidia-cuda-nvcc, nvidia-cuda-crt, nvidia-nvvm and nvidia-cuda-runtime 13.0"
+            "packages nvidia-cuda-nvcc, -crt, -cccl, -runtime and nvidia-nvvm 13.0"
         )
     return Toolchain(
         cxx=cxx,

@@ -26,6 +26,7 @@ def test_leading_dimensions_are_tokens() -> None:
     assert explain(((2, 0, 16), (2, 0, 8), (8, 16)), torch.bfloat16, "cpu")["kernel"] == "none"
 
 
+@pytest.mark.gpu
 @pytest.mark.parametrize(("m", "tokens"), [(1, 8), (8, 8), (9, 16), (16, 16), (32, 32), (64, 64)])
 def test_decode_takes_the_narrowest_tile(m: int, tokens: int, cuda: torch.device) -> None:
     plan = explain(shapes(m, 4096, 4096), torch.bfloat16, cuda)
@@ -35,11 +36,13 @@ def test_decode_takes_the_narrowest_tile(m: int, tokens: int, cuda: torch.device
     assert plan["ctas"] == 4096 // plan["tile"][1]
 
 
+@pytest.mark.gpu
 def test_prefill_takes_a_large_tile(cuda: torch.device) -> None:
     plan = explain(shapes(4096, 4096, 4096), torch.bfloat16, cuda)
     assert plan["tile"][0] * plan["tile"][1] >= 128 * 128
 
 
+@pytest.mark.gpu
 def test_float32_takes_no_tensor_cores(cuda: torch.device) -> None:
     assert explain(shapes(8, 64, 64), torch.float32, cuda)["kernel"] == "simt_rows"
     assert explain(shapes(9, 64, 64), torch.float32, cuda)["kernel"] == "simt_tile"

@@ -63,6 +63,7 @@ def test_every_mode(
         check_mode(mode, make_inputs(m, n, k, dtype, device))
 
 
+@pytest.mark.gpu
 @pytest.mark.parametrize("tiles", [131, 132, 133, 263, 265])
 def test_tile_counts_around_the_sm_count(
     tiles: int, cuda: torch.device, make_inputs: Callable[..., Any], check_mode: Callable[..., None]

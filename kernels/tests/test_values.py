@@ -75,6 +75,7 @@ def test_a_value_reaches_its_own_outputs_only(
         check(actual, *inputs.args())
 
 
+@pytest.mark.gpu
 def test_the_result_does_not_depend_on_other_tokens(
     dtype: torch.dtype, cuda: torch.device, make_inputs: Callable[..., Any]
 ) -> None:
