@@ -1,5 +1,6 @@
 """Measures all cells of one asv class in processes of their own, for asv's ``setup_cache``."""
 
+import dataclasses
 import os
 import random
 import secrets
@@ -60,8 +61,8 @@ def _measured(bench: Bench, benchmark: str, plan: Plan) -> dict[str, Any]:
     runner = RoundRunner(bench, side, None, clock=SystemClock(), coin=random.Random(bench.seed))
     rounds = []
     for index in range(ROUNDS):
-        timing_only = Plan(turns=plan.turns, block_s=plan.block_s)
-        rounds.append(runner.run(index, cells, plan if index == 0 else timing_only, on_cell=lambda key: None))
+        round_plan = plan if index == 0 else dataclasses.replace(plan, energy_s=None)
+        rounds.append(runner.run(index, cells, round_plan, on_cell=lambda key: None))
     return {cell.key: _samples(cell.key, rounds, work.get(cell.key), ceilings) for cell in cells}
 
 

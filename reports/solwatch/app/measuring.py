@@ -1,5 +1,6 @@
 """Rounds until everything is decided, the budget is spent or the last look is done; each kept as it ends."""
 
+import dataclasses
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -82,7 +83,9 @@ def _round(
 ) -> Round:
     wanted = set(keys)
     cells = [cell for cell in job.survey.cells if cell.key in wanted]
-    completed = runner.run(index, cells, job.plan, on_cell=on_cell)
+    # Energy is read once: its hot loop takes longer than all the rounds of a cell.
+    plan = job.plan if index == 0 else dataclasses.replace(job.plan, energy_s=None)
+    completed = runner.run(index, cells, plan, on_cell=on_cell)
     if index == 0 and job.survey.vanished:
         completed.cells.extend(
             CellRound(key=cell.key, head=SideRecord(failure=_VANISHED), base=SideRecord())

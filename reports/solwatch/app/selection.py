@@ -10,7 +10,7 @@ EVERY_CELL = "all"
 
 
 def select(cells: Iterable[CellInfo], selection: CellSelection, *, device_type: str) -> list[CellInfo]:
-    """Return the cells on ``device_type`` that ``selection`` names; a cell without sets is in every set.
+    """Return the cells on ``device_type`` that ``selection`` names; a benchmark without sets is in every set.
 
     Raises ``RequestError`` when a set doesn't exist or a pattern is no regular expression.
     """
@@ -27,7 +27,8 @@ def select(cells: Iterable[CellInfo], selection: CellSelection, *, device_type: 
         raise RequestError(
             f"no cell on {device_type} is in the set {name!r}; the sets are {', '.join(sorted(known))}, {EVERY_CELL}"
         )
-    return [cell for cell in here if not cell.sets or name in cell.sets]
+    divided = {cell.benchmark for cell in here if cell.sets}
+    return [cell for cell in here if name in cell.sets or cell.benchmark not in divided]
 
 
 def expressions_of(selection: CellSelection) -> list[re.Pattern[str]]:

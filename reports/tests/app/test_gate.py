@@ -62,7 +62,9 @@ def test_a_hanging_head_is_ended_and_broken(toy: Any) -> None:
 
 
 def test_a_head_that_kills_its_process_is_broken_and_the_other_cells_go_on(toy: Any) -> None:
-    killer = "import os\ndef double(x, out):\n    out.copy_(x * 2)\n    os.kill(os.getpid(), 9) if len(x) == 8 else None\n"
+    killer = (
+        "import os\ndef double(x, out):\n    out.copy_(x * 2)\n    os.kill(os.getpid(), 9) if len(x) == 8 else None\n"
+    )
     toy.commit("crashes", op=killer)
     outcome = toy.compare("HEAD~1", rounds=1)
     by_key = {cell.key: cell for cell in outcome.judgement.verdicts}

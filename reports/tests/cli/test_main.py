@@ -31,6 +31,8 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     subprocess.run(["git", "-C", str(tmp_path), *identity, "commit", "-q", "-m", "first"], check=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "home"))  # a device lock of their own
+    monkeypatch.setattr("tempfile.tempdir", None)
     (tmp_path / "home").mkdir()
     return tmp_path
 
