@@ -7,7 +7,7 @@ from benchmarks.projection import fused, projection_cell
 FLOAT16_LAYERS = ["llama-3-8b", "qwen2.5-7b"]
 
 
-class OProj(solwatch.suite.Suite):
+class OProj(solwatch.suite.GpuSuite):
     """bfloat16 on a GPU."""
 
     param_names = ["tokens", "layer"]
@@ -40,7 +40,7 @@ class OProj(solwatch.suite.Suite):
         return projection_cell(tokens, LAYERS[layer], "bfloat16", fused)
 
 
-class OProjFloat16(solwatch.suite.Suite):
+class OProjFloat16(solwatch.suite.GpuSuite):
     """float16 on a GPU, for two layers."""
 
     param_names = ["tokens", "layer"]
@@ -59,7 +59,6 @@ class OProjFloat16(solwatch.suite.Suite):
 class OProjCpu(solwatch.suite.Suite):
     """float32 on a CPU, at sizes that finish: bfloat16 is emulated on most CPUs."""
 
-    device = "cpu"
     param_names = ["tokens", "layer"]
     params = [CPU_TOKENS, list(CPU_LAYERS)]
     sets = {

@@ -19,7 +19,7 @@ def unfused(attn_output, residual, o_proj_weight, out):
     torch.add(torch.mm(attn_output, o_proj_weight.t()), residual, out=out)
 
 
-class Addmm(solwatch.suite.Suite):
+class Addmm(solwatch.suite.GpuSuite):
     """``torch.addmm`` in bfloat16 on a GPU."""
 
     gated = False
@@ -35,7 +35,7 @@ class Addmm(solwatch.suite.Suite):
         return projection_cell(tokens, LAYERS[layer], "bfloat16", addmm)
 
 
-class Unfused(solwatch.suite.Suite):
+class Unfused(solwatch.suite.GpuSuite):
     """Product, then sum, in bfloat16 on a GPU."""
 
     gated = False
@@ -54,7 +54,6 @@ class Unfused(solwatch.suite.Suite):
 class AddmmCpu(solwatch.suite.Suite):
     """``torch.addmm`` in float32 on a CPU."""
 
-    device = "cpu"
     gated = False
     param_names = ["tokens", "layer"]
     params = [CPU_TOKENS, list(CPU_LAYERS)]
@@ -71,7 +70,6 @@ class AddmmCpu(solwatch.suite.Suite):
 class UnfusedCpu(solwatch.suite.Suite):
     """Product, then sum, in float32 on a CPU."""
 
-    device = "cpu"
     gated = False
     param_names = ["tokens", "layer"]
     params = [CPU_TOKENS, list(CPU_LAYERS)]
