@@ -21,6 +21,4 @@ def pytest_generate_tests(metafunc):
     cells = PytestCells(Path(__file__).parent, named_set=metafunc.config.getoption("--cells"))
     timer = cells.timer()
     marks = [pytest.mark.benchmark(timer=timer)] if timer else []
-    metafunc.parametrize(
-        ("cells", "cell_key"), [pytest.param(cells, key, id=key, marks=marks) for key in cells.keys]
-    )
+    metafunc.parametrize(("cells", "cell_key"), [pytest.param(cells, key, id=key, marks=marks) for key in cells.keys])

@@ -18,8 +18,8 @@ from solwatch.app.selection import expressions_of
 from solwatch.app.sides import Bench
 from solwatch.app.survey import Survey, survey
 from solwatch.device.resolving import resolve_device
-from solwatch.judge.judging import judge
 from solwatch.judge.judgement import Judgement
+from solwatch.judge.judging import judge
 from solwatch.model.cell import CellSelection
 from solwatch.model.config import Config
 from solwatch.model.ports import Clock

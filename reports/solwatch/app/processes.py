@@ -99,7 +99,7 @@ class ForkServer:
         self._channel: Channel[Forked | Reaped] = Channel(ours, Forked | Reaped)
         self._log = log_dir / "server.log"
         with self._log.open("wb") as log, theirs:
-            self._process = subprocess.Popen(  # noqa: S603 - our own module under the interpreter we chose
+            self._process = subprocess.Popen(
                 [python, "-m", "solwatch.app.forkserver", str(theirs.fileno())],
                 env=dict(environment),
                 pass_fds=[theirs.fileno()],

@@ -11,8 +11,8 @@ from solwatch.model.ports import Clock
 from solwatch.model.protocol import (
     EnergyMeasured,
     Measure,
-    MeasureEnergy,
     Measured,
+    MeasureEnergy,
     Prepare,
     Prepared,
     Release,

@@ -13,7 +13,6 @@ from solwatch.model.fingerprint import Fingerprint
 from solwatch.model.protocol import CeilingsMeasured, Describe, Described, MeasureCeilings, Opened
 from solwatch.model.record import Ceilings
 
-
 CEILINGS_LIMIT_S = 300.0
 """Measuring ceilings is our own work, not a kernel's that might hang: ``hang_s`` says nothing about it."""
 

@@ -3,7 +3,7 @@
 import os
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -122,7 +122,7 @@ class SilentProgress:
 
 
 @pytest.fixture
-def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Toy]:
+def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Toy:
     root = tmp_path / "toy repo"
     for folder in ("toy", "benchmarks"):
         (root / folder).mkdir(parents=True)
@@ -134,4 +134,4 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Toy]:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # a lock of their own: these gates time nothing real
     project = Toy(root)
     project.commit("first", op=OP.format(seconds=0.001), suite=SUITE, config=CONFIG)
-    yield project
+    return project
