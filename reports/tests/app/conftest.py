@@ -78,14 +78,20 @@ class Toy:
         return self.git("rev-parse", "HEAD")
 
     def compare(
-        self, base: str | None, head: str | None = "HEAD", *, rounds: int | None = None, progress: object = None
+        self,
+        base: str | None,
+        head: str | None = "HEAD",
+        *,
+        rounds: int | None = None,
+        progress: object = None,
+        device: str = "cpu",
     ) -> Outcome:
         repository = Repository.open(self.root)
         request = Request(
             command="solwatch gate",
             head=head,
             base=base,
-            device="cpu",
+            device=device,
             selection=CellSelection("all"),
             config=load_config(self.root, {}),
             seed=1,
