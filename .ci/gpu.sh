@@ -49,8 +49,8 @@ export PYTHONPATH="$wheel${PYTHONPATH:+:$PYTHONPATH}"
 
 nvidia-smi --query-gpu=name,driver_version,power.limit,clocks.max.sm --format=csv,noheader
 step doctor 120 "$python" -m solwatch.cli.main doctor --device cuda
-step op-tests 400 "$python" -m pytest -q -p no:cacheprovider -m "gpu and not wheel" kernels/tests
-step harness-tests 400 "$python" -m pytest -q -p no:cacheprovider -m gpu reports/tests
+step op-tests 400 "$python" -m pytest -q -m "gpu and not wheel" kernels/tests
+step harness-tests 400 "$python" -m pytest -q -m gpu reports/tests
 if command -v compute-sanitizer >/dev/null; then
   step memcheck 300 compute-sanitizer --tool memcheck --error-exitcode 1 "$python" kernels/tests/memcheck_shapes.py
 else
