@@ -26,10 +26,17 @@ from solwatch.model.fingerprint import MEASURING_PROTOCOL, Fingerprint
 from solwatch.model.protocol import EnergyMeasured, Prepared
 from solwatch.model.record import Block, Ceilings
 
-POOL_BYTES = 512 << 20
+MOST_POOL_BYTES = 512 << 20
+ROTATION_SHARE = 5 / 4
+"""Of the last-level cache: what the sets in rotation cover, so that none is in a cache when its turn comes."""
+
 WARM_UP_LIMIT_S = 30.0
 DRAW_SHARE = 0.25
 """At most this fraction of measuring goes into copying buffers to new places."""
+
+
+def _rotation_bytes() -> int:
+    return int(last_level_cache_bytes() * ROTATION_SHARE)
 
 
 def _default_threads() -> int:
@@ -95,7 +102,7 @@ class CpuDevice:
             self._taken_pool(),
             seed=self._seed * 1_000_003 + self._prepared_count,
             most_sets=24,
-            rotation_bytes=last_level_cache_bytes() * 5 // 4,
+            rotation_bytes=_rotation_bytes(),
         )
         started = self._clock()
         sets = placement.draw()
@@ -157,9 +164,10 @@ class CpuDevice:
 
     def _taken_pool(self) -> torch.Tensor:
         if self._pool is None:
-            size = min(POOL_BYTES, available_memory_bytes() // 4)
-            # Filled, so that the first cell doesn't pay for the page faults of all.
-            self._pool = torch.zeros(size, dtype=torch.uint8).fill_(1)
+            # Twice the rotation, so that sets have room to wander. Filling it costs a second for each gigabyte, in
+            # every process, but without that the first cell would pay for the page faults of all.
+            size = min(2 * _rotation_bytes(), MOST_POOL_BYTES, available_memory_bytes() // 4)
+            self._pool = torch.empty(size, dtype=torch.uint8).fill_(1)
         return self._pool
 
     def _draw_when_due(self, prepared: _PreparedCell, target_s: float) -> None:

@@ -24,7 +24,7 @@ NO_GPU = not torch.cuda.is_available()
 
 @pytest.fixture(autouse=True)
 def small_pool(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("solwatch.device.cpu.POOL_BYTES", 64 << 20)
+    monkeypatch.setattr("solwatch.device.cpu.MOST_POOL_BYTES", 64 << 20)
 
 
 def scaling_cell(
