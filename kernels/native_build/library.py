@@ -145,7 +145,7 @@ def _link_command(plan: Plan, objects: list[Path], target: Path) -> list[str]:
         for name in ("lib64", "lib"):
             command.append(f"-L{plan.tools.cuda_root / name}")
         command += ["-lcudart_static", "-lrt", "-lpthread", "-ldl"]
-    return command
+    return [*command, str(plan.tools.cxx_runtime)]  # before what the compiler adds by itself, so that it wins
 
 
 def _key(plan: Plan, places: list[tuple[Path, str]], command: list[str]) -> str:

@@ -15,14 +15,19 @@ from native_build.settings import BuildError, Settings
 
 # The oldest torch whose stable ABI has everything that the sources use.
 TORCH_TARGET = (2, 10)
+CXX_RUNTIME = "libstdc++.so.6"
 
 
 @dataclass(frozen=True)
 class Toolchain:
-    """Compilers and headers; ``nvcc`` is None for a build without CUDA."""
+    """Compilers and headers; ``nvcc`` is None for a build without CUDA.
+
+    ``cxx_runtime``: the shared C++ runtime, which the library must use together with torch.
+    """
 
     cxx: str
     cxx_version: str
+    cxx_runtime: Path
     nvcc: str | None
     nvcc_version: str | None
     cuda_root: Path | None
@@ -45,12 +50,28 @@ def find_toolchain(settings: Settings, environ: Mapping[str, str]) -> Toolchain:
     return Toolchain(
         cxx=cxx,
         cxx_version=_output([cxx, "--version"]).splitlines()[0],
+        cxx_runtime=_cxx_runtime(cxx),
         nvcc=nvcc,
         nvcc_version=None if nvcc is None else _nvcc_version(nvcc),
         cuda_root=None if nvcc is None else _cuda_root(nvcc),
         torch_root=torch_root,
         torch_version=torch_version,
     )
+
+
+def _cxx_runtime(cxx: str) -> Path:
+    """Return the shared C++ runtime that ``cxx`` finds; raises BuildError when it finds none.
+
+    A compiler that has only the static one, or prefers it, would put a second runtime into the process: exceptions
+    and streams that cross from the library into torch then fail or crash.
+    """
+    found = Path(_output([cxx, f"-print-file-name={CXX_RUNTIME}"]).strip())
+    if not found.is_absolute():
+        raise BuildError(
+            f"the C++ compiler {cxx!r} finds no shared {CXX_RUNTIME}, which torch uses too; "
+            "install it or name another compiler with CXX"
+        )
+    return found
 
 
 def find_torch() -> tuple[Path, str]:

@@ -121,6 +121,25 @@ def test_the_delay_is_built_in_and_told(source: Path, tmp_path: Path) -> None:
     assert int(delay_ns) == 2_000_000
 
 
+def test_a_compiler_that_prefers_its_static_runtime_still_shares_torchs(source: Path, tmp_path: Path) -> None:
+    compiler = tmp_path / "static-g++"
+    compiler.write_text(f'#!/bin/sh\nexec {os.environ.get("CXX") or "g++"} -static-libstdc++ "$@"\n')
+    compiler.chmod(0o755)
+    wheel, _ = build_wheel(source, tmp_path, CXX=str(compiler))
+    site = tmp_path / "site"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+    program = (
+        "import torch, fused_o_proj\n"
+        "try: torch.ops.fused_o_proj.o_proj_residual(torch.ones(2, 3), torch.ones(2, 4), torch.ones(4, 5))\n"
+        "except RuntimeError as error: print(error)"
+    )
+    environ = {**os.environ, "PYTHONPATH": str(site)}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=True)
+    assert "o_proj_weight has shape [4, 5], wanted [N, 3]" in done.stdout
+
+
 def test_build_facts(site: Path) -> None:
     facts = json.loads((site / "fused_o_proj" / "_build_info.json").read_text(encoding="utf-8"))
     assert facts["kind"] == "cpu"
