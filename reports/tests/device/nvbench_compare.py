@@ -4,8 +4,8 @@ Both time torch.addmm of the same tensors in the same process after the same kin
 of the size of L2 with zeros (``memset``), lets the device go idle, and gates every sample by itself. ``paced`` does
 the same with our gate and events. Where buffers and cuBLAS's workspace lie moves a decode-size addmm by 1 to 2 %,
 so both are drawn anew several times, ours measured before and after NVBench, and the means over the draws must
-agree: prints their ratio for each cell and exits 1 when one is off by more than 2 %. ``chunks`` is the held timer as it is used,
-back to back behind one gate: the flush's write-back has had no time to end and the card is warmer, which shows.
+agree: prints their ratio for each cell and exits 1 when one is off by more than 2 %. ``chunks`` is the held timer as
+it is used, back to back behind one gate: the flush's write-back has had no time to end and the card is warmer.
 """
 
 import statistics
