@@ -114,7 +114,7 @@ def _compile_command(plan: Plan, source: Path, target: Path) -> list[str]:
         host = "-Xcompiler=-fPIC,-fvisibility=hidden,-Wall"
         nvcc = [plan.tools.nvcc, "-std=c++17", "-O3", host, *_gencode(plan.settings.archs)]
         return [*nvcc, *defines, *paths]
-    cxx = [plan.tools.cxx, "-std=c++17", "-O2", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra"]
+    cxx = [*plan.tools.cxx, "-std=c++17", "-O2", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra"]
     cxx.append(f"-ffile-prefix-map={KERNELS}=kernels")
     if plan.tools.cuda_root is not None:
         defines.append("-DFUSED_O_PROJ_WITH_CUDA")
@@ -138,7 +138,7 @@ def _link_command(plan: Plan, objects: list[Path], target: Path) -> list[str]:
     libtorch must stay a needed library although nothing in the CPU build of torch that it is linked
     against is missing: through it a CUDA build of torch offers its stream.
     """
-    command = [plan.tools.cxx, "-shared", "-o", str(target), *map(str, objects)]
+    command = [*plan.tools.cxx, "-shared", "-o", str(target), *map(str, objects)]
     command += [f"-L{plan.tools.torch_root / 'lib'}", "-Wl,--no-as-needed", "-ltorch"]
     command += ["-ltorch_cpu", "-lc10", "-Wl,--as-needed", f"-Wl,-soname,{LIBRARY}"]
     if plan.tools.cuda_root is not None:

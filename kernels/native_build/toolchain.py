@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,12 +20,12 @@ CXX_RUNTIME = "libstdc++.so.6"
 
 @dataclass(frozen=True)
 class Toolchain:
-    """Compilers and headers; ``nvcc`` is None for a build without CUDA.
+    """Compilers and headers; ``cxx`` are words (``ccache g++``), ``nvcc`` is None for a build without CUDA.
 
     ``cxx_runtime``: the shared C++ runtime, which the library must use together with torch.
     """
 
-    cxx: str
+    cxx: tuple[str, ...]
     cxx_version: str
     cxx_runtime: Path
     nvcc: str | None
@@ -38,9 +38,9 @@ class Toolchain:
 def find_toolchain(settings: Settings, environ: Mapping[str, str]) -> Toolchain:
     """Find what the settings need; raises BuildError where something wanted is missing."""
     torch_root, torch_version = find_torch()
-    cxx = environ.get("CXX", "").strip() or "g++"
-    if shutil.which(cxx) is None:
-        raise BuildError(f"the C++ compiler {cxx!r} is not on PATH; install one or set CXX")
+    cxx = tuple(environ.get("CXX", "").split()) or ("g++",)
+    if shutil.which(cxx[0]) is None:
+        raise BuildError(f"the C++ compiler {cxx[0]!r} is not on PATH; install one or set CXX")
     nvcc = None if settings.cuda == "0" else find_nvcc(environ)
     if nvcc is None and settings.cuda == "1":
         raise BuildError(
@@ -49,7 +49,7 @@ def find_toolchain(settings: Settings, environ: Mapping[str, str]) -> Toolchain:
         )
     return Toolchain(
         cxx=cxx,
-        cxx_version=_output([cxx, "--version"]).splitlines()[0],
+        cxx_version=_output([*cxx, "--version"]).splitlines()[0],
         cxx_runtime=_cxx_runtime(cxx),
         nvcc=nvcc,
         nvcc_version=None if nvcc is None else _nvcc_version(nvcc),
@@ -59,16 +59,16 @@ def find_toolchain(settings: Settings, environ: Mapping[str, str]) -> Toolchain:
     )
 
 
-def _cxx_runtime(cxx: str) -> Path:
+def _cxx_runtime(cxx: Sequence[str]) -> Path:
     """Return the shared C++ runtime that ``cxx`` finds; raises BuildError when it finds none.
 
     A compiler that has only the static one, or prefers it, would put a second runtime into the process: exceptions
     and streams that cross from the library into torch then fail or crash.
     """
-    found = Path(_output([cxx, f"-print-file-name={CXX_RUNTIME}"]).strip())
+    found = Path(_output([*cxx, f"-print-file-name={CXX_RUNTIME}"]).strip())
     if not found.is_absolute():
         raise BuildError(
-            f"the C++ compiler {cxx!r} finds no shared {CXX_RUNTIME}, which torch uses too; "
+            f"the C++ compiler {' '.join(cxx)!r} finds no shared {CXX_RUNTIME}, which torch uses too; "
             "install it or name another compiler with CXX"
         )
     return found

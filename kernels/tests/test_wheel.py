@@ -125,7 +125,7 @@ def test_a_compiler_that_prefers_its_static_runtime_still_shares_torchs(source: 
     compiler = tmp_path / "static-g++"
     compiler.write_text(f'#!/bin/sh\nexec {os.environ.get("CXX") or "g++"} -static-libstdc++ "$@"\n')
     compiler.chmod(0o755)
-    wheel, _ = build_wheel(source, tmp_path, CXX=str(compiler))
+    wheel, _ = build_wheel(source, tmp_path, CXX=f"env {compiler}")  # two words, as with ccache
     site = tmp_path / "site"
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(site)
