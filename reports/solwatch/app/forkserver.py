@@ -4,6 +4,7 @@ It never touches CUDA, so that each child makes a context of its own. It runs in
 the terminal reaches the application alone, which then ends its processes. When the application dies, so do they.
 """
 
+import contextlib
 import ctypes
 import faulthandler
 import importlib
@@ -14,6 +15,7 @@ import sys
 import time
 import traceback
 import warnings
+from pathlib import Path
 
 import msgspec
 
@@ -21,6 +23,8 @@ from solwatch.app.channel import Channel, ChannelClosed
 from solwatch.device.before_fork import warm_before_fork
 
 _PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+_SWEEPS = 20
 PRELOADED = ("numpy", "asv_runner.discovery", "solwatch.app.worker")
 """What a worker needs and what is the same for both sides, beside torch; one that isn't installed is left out."""
 
@@ -55,6 +59,8 @@ class Reaped(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 def main() -> None:
     """Serve fork requests on the descriptor given as the only argument until it closes."""
     _die_with_parent()
+    _adopt_orphans()
+    workers: set[int] = set()
     channel: Channel[Fork | Reap] = Channel(socket.socket(fileno=int(sys.argv[1])), Fork | Reap)
     for name in PRELOADED:
         try:
@@ -67,9 +73,14 @@ def main() -> None:
         try:
             request, descriptors = channel.receive_with_descriptors(1)
         except ChannelClosed:
+            end_children(spared=set())
             return
         if isinstance(request, Reap):
-            channel.send(Reaped(ended=_reap(request.pid, request.wait_s)))
+            ended = _reap(request.pid, request.wait_s)
+            if ended is not None:
+                workers.discard(request.pid)
+                end_children(spared=workers)
+            channel.send(Reaped(ended=ended))
             continue
         with warnings.catch_warnings():
             # BLAS and OpenMP pools wait idle here; both prepare for a fork and start threads anew in the child.
@@ -79,6 +90,7 @@ def main() -> None:
             channel.close()
             _become_worker(request, descriptors[0])
         os.close(descriptors[0])
+        workers.add(pid)
         channel.send(Forked(pid=pid))
 
 
@@ -117,6 +129,40 @@ def _reap(pid: int, wait_s: float) -> str | None:
         if time.monotonic() >= deadline:
             return None
         time.sleep(0.005)
+
+
+def end_children(spared: set[int]) -> None:
+    """End every child but ``spared``: what a suite started and left behind would hold the device or the cores.
+
+    Their own children become this process's when they end (it adopts orphans), so it goes on until none is left.
+    """
+    for _ in range(_SWEEPS):
+        left = {pid for pid in _children() if pid not in spared}
+        if not left:
+            return
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        for pid in left:
+            _reap(pid, 1.0)
+
+
+def _children() -> list[int]:
+    me, found = os.getpid(), []
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(entry.read_text(errors="replace").rpartition(")")[2].split()[1])
+        except (OSError, ValueError, IndexError):
+            continue  # it ended meanwhile
+        if parent == me:
+            found.append(int(entry.parent.name))
+    return found
+
+
+def _adopt_orphans() -> None:
+    """Become the parent of every descendant whose own parent ends (Linux)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def _in_words(status: int) -> str:

@@ -14,28 +14,30 @@ from solwatch.workspace.files import write_atomically
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
-    """Where things were written, and what could not be."""
+    """Where things were written, and what could not be. ``report``: the page, ``None`` when it couldn't be."""
 
-    report: Path
-    json: Path
+    report: Path | None
     record: Path
     warnings: list[str]
 
 
 def keep(record: Record, judgement: Judgement, root: Path, path: Path) -> Kept:
     """Write the report, then asv's results: a results folder that can't be merged into must not cost the page."""
-    report, document = write_report(record, judgement, root / record.header.config.report)
+    report, warnings = None, []
     try:
-        warnings = save_results(record, judgement, root / record.header.config.results, write=write_atomically)
+        report = write_report(record, judgement, root / record.header.config.report)
     except MachineError as error:
-        warnings = [f"asv's history was not written: {error}"]
-    return Kept(report=report, json=document, record=path, warnings=warnings)
+        warnings.append(f"the report was not written: {error}")
+    try:
+        warnings += save_results(record, judgement, root / record.header.config.results, write=write_atomically)
+    except MachineError as error:
+        warnings.append(f"asv's history was not written: {error}")
+    return Kept(report=report, record=path, warnings=warnings)
 
 
-def write_report(record: Record, judgement: Judgement, folder: Path) -> tuple[Path, Path]:
-    """Write ``index.html`` and ``report.json`` into ``folder`` and return their paths."""
-    folder.mkdir(parents=True, exist_ok=True)
+def write_report(record: Record, judgement: Judgement, folder: Path) -> Path:
+    """Write ``index.html`` and ``report.json`` into ``folder`` and return the page's path; raises ``MachineError``."""
     report, document = folder / "index.html", folder / "report.json"
     write_atomically(report, render_html(record, judgement).encode())
     write_atomically(document, render_json(record, judgement))
-    return report, document
+    return report

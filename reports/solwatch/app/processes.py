@@ -2,10 +2,12 @@
 
 import contextlib
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +22,7 @@ from solwatch.model.record import Failure
 _START_LIMIT_S = 180.0
 _FORK_LIMIT_S = 20.0
 _LAST_WORDS = 3
+_TAIL_BYTES = 1 << 16
 R = TypeVar("R")
 
 
@@ -58,7 +61,9 @@ class WorkerProcess:
         if isinstance(reply, Failed):
             raise CellFailed(reply.failure)
         if not isinstance(reply, expected):
-            raise TypeError(f"a worker answered {type(reply).__name__} to {type(request).__name__}")
+            self.end()
+            message = f"the process answered {type(reply).__name__} to {type(request).__name__} and was ended"
+            raise CellFailed(Failure(kind="died", message=message))
         return reply
 
     def close(self) -> None:
@@ -82,9 +87,18 @@ class WorkerProcess:
         self.alive = False
         self._channel.close()
         ended = self._server.reap(self.pid, wait_s=2.0) or "closed its connection"
-        words = self._log.read_text(errors="replace").split("\n") if self._log.exists() else []
-        last = " | ".join(line.strip() for line in words if line.strip()).split(" | ")[-_LAST_WORDS:]
+        words = [line.strip() for line in _tail(self._log).splitlines() if line.strip()]
+        last = words[-_LAST_WORDS:]
         return f"the process {ended}" + (f"; its last words: {' | '.join(last)[:300]}" if any(last) else "")
+
+
+def _tail(path: Path) -> str:
+    try:
+        with path.open("rb") as log:
+            log.seek(max(0, os.fstat(log.fileno()).st_size - _TAIL_BYTES))
+            return log.read().decode(errors="replace")
+    except OSError:
+        return ""
 
 
 class ForkServer:
@@ -93,6 +107,10 @@ class ForkServer:
     def __init__(self, environment: Mapping[str, str], log_dir: Path, *, python: str = sys.executable) -> None:
         """Start the server with ``environment`` and nothing else; ``python`` is the interpreter it runs under."""
         log_dir.mkdir(parents=True, exist_ok=True)
+        for old in log_dir.glob("worker-*.log"):
+            old.unlink(missing_ok=True)
+        # What a killed worker leaves in its temporary folder goes with this one.
+        self._scratch = tempfile.mkdtemp(prefix="solwatch-workers-")
         self._log_dir = log_dir
         self._count = 0
         ours, theirs = socket.socketpair()
@@ -101,7 +119,7 @@ class ForkServer:
         with self._log.open("wb") as log, theirs:
             self._process = subprocess.Popen(
                 [python, "-m", "solwatch.app.forkserver", str(theirs.fileno())],
-                env=dict(environment),
+                env={**environment, "TMPDIR": self._scratch},
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -143,6 +161,7 @@ class ForkServer:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        shutil.rmtree(self._scratch, ignore_errors=True)
 
     def __enter__(self) -> "ForkServer":
         """Return the server itself."""

@@ -10,11 +10,11 @@ from solwatch.workspace.records import read_record
 
 
 def newest_record(records: Path) -> Path:
-    """Return the newest record below ``records``; raises ``RequestError`` when there is none."""
-    found = sorted((records / "records").glob("*.jsonl"))
-    if not found:
-        raise RequestError(f"no record in {records / 'records'}: 'solwatch gate BASE HEAD' makes one")
-    return found[-1]
+    """Return the newest record with a completed round below ``records``; raises ``RequestError`` without one."""
+    for path in sorted((records / "records").glob("*.jsonl"), reverse=True):
+        if read_record(path).rounds:
+            return path
+    raise RequestError(f"no record in {records / 'records'} has a completed round: 'solwatch gate BASE HEAD' makes one")
 
 
 def reported(path: Path, output: Path) -> Outcome:
@@ -23,7 +23,5 @@ def reported(path: Path, output: Path) -> Outcome:
     if not record.rounds:
         raise NothingMeasuredError(f"{path} has no completed round: nothing to judge")
     judgement = judge(record)
-    report, document = write_report(record, judgement, output)
-    return Outcome(
-        record=record, judgement=judgement, kept=Kept(report=report, json=document, record=path, warnings=[])
-    )
+    report = write_report(record, judgement, output)
+    return Outcome(record=record, judgement=judgement, kept=Kept(report=report, record=path, warnings=[]))

@@ -1,6 +1,9 @@
 """A worker process: discovers the suite against one side's build and measures the cells it is told to."""
 
+import contextlib
+import os
 import socket
+import sys
 import traceback
 
 from solwatch.app.channel import Channel, ChannelClosed
@@ -28,12 +31,14 @@ from solwatch.model.protocol import (
 from solwatch.model.record import Block, Failure
 
 _LINE_LIMIT = 400
+LOG_LIMIT_BYTES = 1 << 20
 
 
 def serve(connection: socket.socket) -> None:
     """Answer requests until the other end closes; an exception of a cell becomes a ``Failed`` reply."""
     channel: Channel[Request] = Channel(connection, Request)
     worker = Worker()
+    me = os.getpid()
     while True:
         try:
             request = channel.receive()
@@ -44,7 +49,19 @@ def serve(connection: socket.socket) -> None:
         except (Exception, SystemExit) as error:
             traceback.print_exc()
             reply = Failed(failure=failure_of(error))
+        if os.getpid() != me:
+            os._exit(0)  # a copy of this process that the suite's code forked: only one may answer
+        _bound_log()
         channel.send(reply)
+
+
+def _bound_log() -> None:
+    """Empty the log when what the suite printed has grown too large: it must not fill the disk."""
+    sys.stdout.flush()
+    with contextlib.suppress(OSError):  # not a file: a terminal, when run by hand
+        if os.fstat(1).st_size > LOG_LIMIT_BYTES:
+            os.ftruncate(1, 0)
+            print(f"(more than {LOG_LIMIT_BYTES} bytes were printed; the log was emptied)", flush=True)
 
 
 class Worker:

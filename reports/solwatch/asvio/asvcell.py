@@ -126,11 +126,16 @@ class AsvCell:
 
     def _values(self, result: Any) -> tuple[list[float], int]:
         if isinstance(result, dict) and "samples" in result and "number" in result:
-            return [float(value) for value in result["samples"]], int(result["number"])
+            samples = [float(value) for value in result["samples"]]
+            if not all(map(math.isfinite, samples)):
+                raise ValueError(f"{self._benchmark.name} returned a sample that is not finite")
+            return samples, int(result["number"])
         if isinstance(result, bool) or not isinstance(result, (int, float)):
             raise TypeError(f"{self._benchmark.name} returned {result!r}, wanted a number or samples")
         if math.isnan(result):
             raise CellSkipped(f"{self._benchmark.name} returned NaN, asv's way of skipping")
+        if math.isinf(result):
+            raise ValueError(f"{self._benchmark.name} returned {result}, wanted a finite number")
         return [float(result)], 1
 
     def _drop_folder(self) -> None:

@@ -98,10 +98,11 @@ def report(record: Path | None, output: Path | None) -> int:
 def ceilings(device: str, dtypes: tuple[str, ...]) -> int:
     """Show the device's limits: rated by its clocks and widths, and sustained as measured now."""
     from solwatch.app.ceilings import measured_ceilings
+    from solwatch.cli.showing import print_result
     from solwatch.render.ceilings import render_ceilings
 
     fingerprint, limits = measured_ceilings(device, list(dtypes))
-    click.echo(render_ceilings(fingerprint, limits))
+    print_result(render_ceilings(fingerprint, limits))
     return 0
 
 
@@ -110,10 +111,11 @@ def ceilings(device: str, dtypes: tuple[str, ...]) -> int:
 def doctor(device: str) -> int:
     """Check what measuring needs: GPU, driver, toolkit, torch, the op, NVML, git; each with its fix."""
     from solwatch.app.examination import examine
+    from solwatch.cli.showing import print_result
     from solwatch.render.doctor import render_findings
 
     findings = examine(Path.cwd(), device, lambda text: click.echo(text, err=True))
-    click.echo(render_findings(findings))
+    print_result(render_findings(findings))
     return ExitCode.UNTRUSTED if any(finding.status == "fail" for finding in findings) else ExitCode.OK
 
 

@@ -45,6 +45,9 @@ def outcome(arguments: Sequence[str] | None = None) -> int:
     """Return the exit code of one call; no exception leaves it, and only a verdict gives 1."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started us
+            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))  # noqa: SIM115 - for good
     try:
         code = solwatch.main(arguments and list(arguments), prog_name="solwatch", standalone_mode=False)
         return int(code or ExitCode.OK)
@@ -57,12 +60,8 @@ def outcome(arguments: Sequence[str] | None = None) -> int:
         return _end(error.format_message(), ExitCode.USAGE)
     except SolwatchError as error:
         return _end(str(error), error.exit_code)
-    except BrokenPipeError:
-        # The reader of our output is gone: nothing more can be said there, not even at interpreter exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitCode.UNTRUSTED
     except OSError as error:
-        return _end(f"{error.strerror or error}: {error.filename or 'no file named'}", ExitCode.UNTRUSTED)
+        return _end(f"{error.strerror or error}: {error.filename or 'standard output'}", ExitCode.UNTRUSTED)
     except Exception as error:
         return _end(f"internal error: {type(error).__name__}: {error}; {_kept_trace()}", ExitCode.UNTRUSTED)
 

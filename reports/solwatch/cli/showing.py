@@ -1,20 +1,33 @@
 """What a finished command says: verdict first, table second, advice last; results on stdout, the rest on stderr."""
 
+import os
 import shutil
 import sys
 
-import click
-
 from solwatch.app.gate import Outcome
+from solwatch.model.errors import ExitCode
 from solwatch.render.terminal import render_terminal
 
 
 def show(outcome: Outcome) -> int:
-    """Print the outcome and return its exit code."""
+    """Print the outcome and return its exit code: the verdict's, or 3 when it passed and its page is missing."""
     for warning in outcome.kept.warnings:
-        click.echo(f"warning: {warning}", err=True)
+        print(f"warning: {warning}", file=sys.stderr)
     width = shutil.get_terminal_size((120, 40)).columns
-    click.echo(render_terminal(outcome.record, outcome.judgement, width=width, colour=sys.stdout.isatty()))
-    click.echo(f"report: {outcome.kept.report}")
-    click.echo(f"record: {outcome.kept.record}", err=True)
-    return int(outcome.judgement.exit_code)
+    print_result(render_terminal(outcome.record, outcome.judgement, width=width, colour=sys.stdout.isatty()))
+    code = outcome.judgement.exit_code
+    if outcome.kept.report is not None:
+        print_result(f"report: {outcome.kept.report}")
+    elif code != ExitCode.SLOWER:
+        code = ExitCode.UNTRUSTED
+    print(f"record: {outcome.kept.record}", file=sys.stderr)
+    return int(code)
+
+
+def print_result(text: str) -> None:
+    """Print ``text`` on stdout; a reader that has gone away changes no exit code."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        # Nothing more can be said there, not even by the interpreter when it flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

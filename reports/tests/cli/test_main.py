@@ -173,3 +173,55 @@ def test_control_c_in_a_terminal_gives_it_back_sane_and_keeps_the_rounds(reposit
     assert len(lines) >= 4
     assert outcome(["report", str(record), "--output", str(repository / "again")]) in (0, 4)
     assert (repository / "again" / "index.html").exists()
+
+
+NASTY = """
+import os, subprocess
+def time_ok():
+    sum(range(1000))
+def time_forks():
+    if os.fork() == 0:
+        return
+def track_infinite():
+    return float("inf")
+def time_prints():
+    print("x" * 100000)
+class Leaves:
+    number = 1
+    def setup(self):
+        subprocess.Popen(["sleep", "6543"])
+        subprocess.Popen(["sleep", "6543"], start_new_session=True)
+    def time_nothing(self):
+        pass
+"""
+
+
+@pytest.mark.slow
+def test_a_nasty_suite_costs_its_own_cells_and_leaves_nothing_behind(repository: Path) -> None:
+    suite = repository / "benchmarks" / "slow.py"
+    suite.write_text(suite.read_text() + NASTY)
+    command = [*SOLWATCH, "gate", "HEAD", "--working-tree", "--device", "cpu", "--set", "all", "--rounds", "1"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert "internal error" not in done.stderr
+    verdicts = {
+        cell["key"]: cell["verdict"]
+        for cell in json.loads((repository / "build/report/report.json").read_text())["judgement"]["verdicts"]
+    }
+    assert verdicts["slow.time_ok"] == "undecided"
+    assert verdicts["slow.time_prints"] == "undecided"
+    assert verdicts["slow.track_infinite"] == "void"
+    assert done.returncode == 3, done.stdout + done.stderr
+    logs = sum(path.stat().st_size for path in (repository / "build/solwatch/logs").iterdir())
+    assert logs < 4 << 20
+    sleepers = subprocess.run(["pgrep", "-f", "sleep 6543"], capture_output=True, text=True).stdout
+    assert sleepers == ""
+    again = subprocess.run([*SOLWATCH, "report"], capture_output=True, text=True)
+    assert again.returncode == 3
+    assert "slow.time_ok" in again.stdout
+    # a reader that goes away and streams that are closed change no verdict
+    piped = subprocess.run(
+        ["bash", "-c", '"$@" | head -n 1; exit "${PIPESTATUS[0]}"', "-", *SOLWATCH, "report"], capture_output=True
+    )
+    assert piped.returncode == 3
+    closed = subprocess.run(["bash", "-c", '"$@" >&- 2>&-', "-", *SOLWATCH, "report"], capture_output=True)
+    assert closed.returncode == 3
