@@ -22,6 +22,7 @@ from solwatch.judge.judgement import Judgement
 from solwatch.judge.judging import judge
 from solwatch.model.cell import CellSelection
 from solwatch.model.config import Config
+from solwatch.model.errors import SolwatchError
 from solwatch.model.ports import Clock
 from solwatch.model.record import Commit, Record, RecordHeader
 from solwatch.workspace.git import Repository
@@ -160,7 +161,7 @@ def _measured(
     try:
         with RecordWriter.create(path, header) as writer, services.progress(most, request.config.budget_s) as progress:
             return measure(job, writer, progress, clock=services.clock)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SolwatchError):
         services.say(f"completed rounds are kept: 'solwatch report {path}' judges them")
         raise
 
