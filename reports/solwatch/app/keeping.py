@@ -11,6 +11,9 @@ from solwatch.render.html import render_html
 from solwatch.render.json import render_json
 from solwatch.workspace.files import write_atomically
 
+_UNWRITABLE = (MachineError, OSError, ValueError, OverflowError, RecursionError)
+"""What a folder that isn't asv's, a file nested without end or a commit's impossible date lead to."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
@@ -26,11 +29,11 @@ def keep(record: Record, judgement: Judgement, root: Path, path: Path) -> Kept:
     report, warnings = None, []
     try:
         report = write_report(record, judgement, root / record.header.config.report)
-    except MachineError as error:
+    except (MachineError, OSError) as error:
         warnings.append(f"the report was not written: {error}")
     try:
         warnings += save_results(record, judgement, root / record.header.config.results, write=write_atomically)
-    except MachineError as error:
+    except _UNWRITABLE as error:
         warnings.append(f"asv's history was not written: {error}")
     return Kept(report=report, record=path, warnings=warnings)
 

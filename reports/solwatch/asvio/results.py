@@ -101,11 +101,15 @@ def _centres(side: Side) -> list[float]:
     return [centre for centre in centres if centre is not None]
 
 
-def _gaps(record: Record, work: Work, times: Iterable[float]) -> Iterable[float]:
+def _gaps(record: Record, work: Work, times: Iterable[float]) -> list[float]:
+    """Return the gap of every time, or none at all: without the times that beat the ceiling the rest would mislead."""
+    gaps = []
     for time_s in times:
         try:
             scored = score(work, time_s, record.header.ceilings)
         except CeilingExceededError:
-            continue  # the time stands, a score that can't be true doesn't
-        if scored is not None and scored.sol_gap is not None:
-            yield scored.sol_gap
+            return []  # the time stands, a score that can't be true doesn't
+        if scored is None or scored.sol_gap is None:
+            return []
+        gaps.append(scored.sol_gap)
+    return gaps

@@ -1,5 +1,7 @@
 """The entry point: parses, runs a command, and turns every ending into the documented exit code."""
 
+import contextlib
+import io
 import os
 import signal
 import sys
@@ -44,15 +46,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def outcome(arguments: Sequence[str] | None = None) -> int:
     """Return the exit code of one call; no exception leaves it, and only a verdict gives 1."""
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _interrupt)
+        if signal.getsignal(number) != signal.SIG_IGN:  # nohup asks for that
+            signal.signal(number, _interrupt)
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by whoever started us
             setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))  # noqa: SIM115 - for good
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # an encoding without µ must not cost a verdict
     try:
         code = solwatch.main(arguments and list(arguments), prog_name="solwatch", standalone_mode=False)
         return int(code or ExitCode.OK)
     except (KeyboardInterrupt, click.Abort):
         return _end("interrupted", ExitCode.INTERRUPTED)
+    except SystemExit:  # click's own answer to a reader that went away, always 1
+        return ExitCode.UNTRUSTED
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return ExitCode.USAGE
     except click.UsageError as error:
         hint = f"; try '{error.ctx.command_path} --help'" if error.ctx else ""
         return _end(f"{error.format_message().rstrip('.')}{hint}", ExitCode.USAGE)
@@ -71,7 +82,8 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def _end(message: str, code: ExitCode) -> int:
-    click.echo(f"solwatch: {message}", err=True)
+    with contextlib.suppress(OSError):  # nobody can be told; the code still says it
+        click.echo(f"solwatch: {message}", err=True)
     return int(code)
 
 

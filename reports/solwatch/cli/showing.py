@@ -14,7 +14,7 @@ def show(outcome: Outcome) -> int:
     for warning in outcome.kept.warnings:
         print(f"warning: {warning}", file=sys.stderr)
     width = shutil.get_terminal_size((120, 40)).columns
-    print_result(render_terminal(outcome.record, outcome.judgement, width=width, colour=sys.stdout.isatty()))
+    print_result(render_terminal(outcome.record, outcome.judgement, width=width, colour=_in_colour()))
     code = outcome.judgement.exit_code
     if outcome.kept.report is not None:
         print_result(f"report: {outcome.kept.report}")
@@ -22,6 +22,10 @@ def show(outcome: Outcome) -> int:
         code = ExitCode.UNTRUSTED
     print(f"record: {outcome.kept.record}", file=sys.stderr)
     return int(code)
+
+
+def _in_colour() -> bool:
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def print_result(text: str) -> None:

@@ -21,6 +21,7 @@ def trimmed_mean(samples: Iterable[float], trim_fraction: float = TRIM_FRACTION)
         return None
     cut = math.floor(trim_fraction * len(kept))
     middle = kept[cut : len(kept) - cut]
-    mean = math.fsum(middle) / len(middle)
+    # Divided first: the sum of samples near the largest float would overflow, their mean can't.
+    mean = math.fsum(sample / len(middle) for sample in middle)
     # A mean of equal samples may differ from them in the last bit; a centre never leaves its samples.
     return min(max(mean, middle[0]), middle[-1])
