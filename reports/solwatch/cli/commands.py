@@ -12,7 +12,8 @@ from solwatch.model.errors import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from solwatch.app.gate import Outcome, Services
+    from solwatch.app.gate import Outcome
+    from solwatch.app.session import Services
     from solwatch.model.config import Config
 
 DEVICE = click.option(
@@ -120,7 +121,8 @@ def doctor(device: str) -> int:
 
 
 def _compare(base: str | None, head: str | None, **options: Any) -> int:
-    from solwatch.app.gate import Request, compare
+    from solwatch.app.gate import compare
+    from solwatch.app.session import Request
     from solwatch.cli.showing import show
     from solwatch.model.cell import CellSelection
 
@@ -143,7 +145,7 @@ def _services(options: dict[str, Any]) -> "tuple[Services, Config]":
     import os
 
     from solwatch.app.clock import SystemClock
-    from solwatch.app.gate import Services
+    from solwatch.app.session import Services
     from solwatch.asvio.machine import machine_info
     from solwatch.render.progress import Progress
     from solwatch.workspace.git import Repository

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from solwatch.app.clock import SystemClock
-from solwatch.app.gate import Outcome, Request, Services, compare
+from solwatch.app.gate import Outcome, compare
+from solwatch.app.session import Request, Services
 from solwatch.model.cell import CellSelection
 from solwatch.workspace.git import Repository
 from solwatch.workspace.settings import load_config
