@@ -2,7 +2,6 @@
 
 import dataclasses
 import os
-import random
 import secrets
 import sys
 import tempfile
@@ -58,11 +57,12 @@ def measure_class(benchmarks_dir: Path, benchmark: str, device_type: str) -> dic
 def _measured(bench: Bench, benchmark: str, plan: Plan) -> dict[str, Any]:
     side = Side(name="head", path=tuple(sys.path))
     cells, work, ceilings = _opened(bench, side, benchmark)
-    runner = RoundRunner(bench, side, None, clock=SystemClock(), coin=random.Random(bench.seed))
     rounds = []
-    for index in range(ROUNDS):
-        round_plan = plan if index == 0 else dataclasses.replace(plan, energy_s=None)
-        rounds.append(runner.run(index, cells, round_plan, on_cell=lambda key: None))
+    with RoundRunner(bench, side, None, clock=SystemClock()) as runner:
+        for index in range(ROUNDS):
+            energy_s = plan.energy_s if index == 0 else None
+            round_plan = dataclasses.replace(plan, energy_s=energy_s, more=index + 1 < ROUNDS)
+            rounds.append(runner.run(index, cells, round_plan, on_cell=lambda key: None))
     return {cell.key: _samples(cell.key, rounds, work.get(cell.key), ceilings) for cell in cells}
 
 

@@ -30,11 +30,15 @@ PRELOADED = ("numpy", "asv_runner.discovery", "solwatch.app.worker")
 
 
 class Fork(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Fork a worker that talks over the descriptor sent along; ``path`` goes in front of sys.path."""
+    """Fork a worker that talks over the descriptor sent along.
+
+    ``path`` goes in front of sys.path; the worker runs on ``cores``, on any when there are none.
+    """
 
     path: list[str]
     environment: dict[str, str]
     log: str
+    cores: list[int]
 
 
 class Reap(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -103,6 +107,8 @@ def _become_worker(request: Fork, descriptor: int) -> None:
         os.dup2(log, 1)
         os.dup2(log, 2)
         faulthandler.enable()
+        if request.cores:
+            os.sched_setaffinity(0, request.cores)
         os.environ.update(request.environment)
         sys.path[:0] = request.path
         from solwatch.app.worker import serve

@@ -1,7 +1,6 @@
 """Rounds until everything is decided, the budget is spent or the last look is done; each kept as it ends."""
 
 import dataclasses
-import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -52,7 +51,6 @@ class Measuring:
 
 def measure(job: Measuring, writer: RoundWriter, progress: Progress, *, clock: Clock) -> Record:
     """Measure round after round and return the record; an interruption is recorded and passed on."""
-    runner = RoundRunner(job.bench, job.head, job.base, clock=clock, coin=random.Random(job.header.seed))
     started_s = clock.monotonic()
     rounds: list[Round] = []
 
@@ -62,14 +60,16 @@ def measure(job: Measuring, writer: RoundWriter, progress: Progress, *, clock: C
 
     stopped = "error"
     try:
-        while True:
-            step = pace(record(), elapsed_s=clock.monotonic() - started_s)
-            if step.stop or len(rounds) >= job.most_rounds:
-                stopped = step.stop or "rounds"
-                break
-            progress.round(len(rounds))
-            rounds.append(_round(job, runner, len(rounds), step.open_keys, progress.cell))
-            writer.append(rounds[-1])
+        with RoundRunner(job.bench, job.head, job.base, clock=clock) as runner:
+            while True:
+                step = pace(record(), elapsed_s=clock.monotonic() - started_s)
+                if step.stop or len(rounds) >= job.most_rounds:
+                    stopped = step.stop or "rounds"
+                    break
+                progress.round(len(rounds))
+                plan = _plan(job, len(rounds), started_s + job.header.config.budget_s)
+                rounds.append(_round(job, runner, plan, len(rounds), step.open_keys, progress.cell))
+                writer.append(rounds[-1])
     except KeyboardInterrupt:
         stopped = "interrupted"
         raise
@@ -78,13 +78,18 @@ def measure(job: Measuring, writer: RoundWriter, progress: Progress, *, clock: C
     return record(stopped)
 
 
+def _plan(job: Measuring, index: int, retry_until_s: float) -> Plan:
+    # Energy is read once: its hot loop takes longer than all the rounds of a cell.
+    energy_s = job.plan.energy_s if index == 0 else None
+    more = index + 1 < job.most_rounds
+    return dataclasses.replace(job.plan, energy_s=energy_s, retry_until_s=retry_until_s, more=more)
+
+
 def _round(
-    job: Measuring, runner: RoundRunner, index: int, keys: Sequence[str], on_cell: Callable[[str], None]
+    job: Measuring, runner: RoundRunner, plan: Plan, index: int, keys: Sequence[str], on_cell: Callable[[str], None]
 ) -> Round:
     wanted = set(keys)
     cells = [cell for cell in job.survey.cells if cell.key in wanted]
-    # Energy is read once: its hot loop takes longer than all the rounds of a cell.
-    plan = job.plan if index == 0 else dataclasses.replace(job.plan, energy_s=None)
     completed = runner.run(index, cells, plan, on_cell=on_cell)
     if index == 0 and job.survey.vanished:
         completed.cells.extend(

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -79,9 +80,13 @@ class WorkerProcess:
         if self.alive:
             self.alive = False
             self._channel.close()
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self.pid, signal.SIGKILL)
+            self.kill()
             self._server.reap(self.pid, wait_s=5.0)
+
+    def kill(self) -> None:
+        """Kill the worker; whoever waits for its answer sees it die."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
 
     def _obituary(self) -> str:
         self.alive = False
@@ -102,7 +107,10 @@ def _tail(path: Path) -> str:
 
 
 class ForkServer:
-    """A running fork server; a context manager that takes its workers along when it ends."""
+    """A running fork server; a context manager that takes its workers along when it ends.
+
+    ``pids``: every worker forked so far; ``running``: those not known to have ended. Threads may share it.
+    """
 
     def __init__(self, environment: Mapping[str, str], log_dir: Path, *, python: str = sys.executable) -> None:
         """Start the server with ``environment`` and nothing else; ``python`` is the interpreter it runs under."""
@@ -113,6 +121,9 @@ class ForkServer:
         self._scratch = tempfile.mkdtemp(prefix="solwatch-workers-")
         self._log_dir = log_dir
         self._count = 0
+        self.pids: set[int] = set()
+        self.running: set[int] = set()
+        self._turn = threading.Lock()
         ours, theirs = socket.socketpair()
         self._channel: Channel[Forked | Reaped] = Channel(ours, Forked | Reaped)
         self._log = log_dir / "server.log"
@@ -127,31 +138,37 @@ class ForkServer:
                 start_new_session=True,
             )
 
-    def fork(self, path: Sequence[str], environment: Mapping[str, str]) -> WorkerProcess:
-        """Fork a worker that sees ``path`` first and ``environment`` on top of the server's."""
+    def fork(self, path: Sequence[str], environment: Mapping[str, str], *, cores: Sequence[int] = ()) -> WorkerProcess:
+        """Fork a worker that sees ``path`` first and ``environment`` on top of the server's, on ``cores`` or any."""
         self._count += 1
         log = self._log_dir / f"worker-{self._count}.log"
         ours, theirs = socket.socketpair()
         try:
-            with theirs:
-                request = Fork(path=list(path), environment=dict(environment), log=str(log))
+            with theirs, self._turn:
+                request = Fork(path=list(path), environment=dict(environment), log=str(log), cores=list(cores))
                 self._channel.send(request, descriptors=(theirs.fileno(),))
-            reply = self._channel.receive(_START_LIMIT_S if self._count == 1 else _FORK_LIMIT_S)
+                reply = self._channel.receive(_START_LIMIT_S if self._count == 1 else _FORK_LIMIT_S)
         except (ChannelClosed, ChannelTimeout) as error:
             ours.close()
             raise MachineError(f"the fork server is gone ({error}); its output is in {self._log}") from None
         if not isinstance(reply, Forked):
             raise TypeError(f"the fork server answered {type(reply).__name__} to Fork")
+        self.pids.add(reply.pid)
+        self.running.add(reply.pid)
         return WorkerProcess(self, reply.pid, Channel(ours, Reply), log)
 
     def reap(self, pid: int, *, wait_s: float) -> str | None:
         """Return how a worker ended, ``None`` when it still runs after ``wait_s``."""
         try:
-            self._channel.send(Reap(pid=pid, wait_s=wait_s))
-            reply = self._channel.receive(wait_s + 5.0)
+            with self._turn:
+                self._channel.send(Reap(pid=pid, wait_s=wait_s))
+                reply = self._channel.receive(wait_s + 5.0)
         except (ChannelClosed, ChannelTimeout):
             return "ended with the fork server"
-        return reply.ended if isinstance(reply, Reaped) else None
+        ended = reply.ended if isinstance(reply, Reaped) else None
+        if ended is not None:
+            self.running.discard(pid)
+        return ended
 
     def close(self) -> None:
         """End the server and with it every worker that still runs."""

@@ -1,15 +1,21 @@
 """One round: a fresh pair of processes that take turns at every cell."""
 
-import random
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from types import TracebackType
 
+import msgspec
+
+from solwatch.app.foreign import with_foreign_processes
+from solwatch.app.pairs import Opening, Pair, Pairs, draw
 from solwatch.app.processes import CellFailed, WorkerProcess
 from solwatch.app.sides import Bench, Side
 from solwatch.model.cell import CellInfo
 from solwatch.model.ports import Clock
 from solwatch.model.protocol import (
     EnergyMeasured,
+    Findings,
     Measure,
     Measured,
     MeasureEnergy,
@@ -24,14 +30,26 @@ from solwatch.model.record import Side as SideRecord
 _FRESH_PROCESS_AFTER = frozenset({"raised", "out_of_memory"})
 """Failures that may leave the process damaged (a CUDA error is sticky): the rest goes on in a fresh one."""
 
+VOID_RETRIES = 2
+"""A void block is measured again so often: a passing disturbance is gone by then, a lasting one is not waited out."""
+
+_LASTING = frozenset({"telemetry_lost", "never_warm"})
+"""Voids that a second try can't mend."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """How a round measures a cell: ``turns`` blocks for each side of ``block_s`` seconds; hot loop if ``energy_s``."""
+    """How a round measures a cell.
+
+    ``turns`` blocks for each side of ``block_s`` seconds; a hot loop of ``energy_s`` seconds if given. Void blocks
+    are measured again until ``retry_until_s`` of the clock. ``more``: whether another round is expected.
+    """
 
     turns: int
     block_s: float
     energy_s: float | None = None
+    retry_until_s: float = math.inf
+    more: bool = False
 
 
 @dataclass
@@ -40,6 +58,7 @@ class Seat:
 
     slot: int
     side: Side
+    opening: Opening | None
     worker: WorkerProcess | None = None
     blocks: list[Block] = field(default_factory=list)
     failure: Failure | None = None
@@ -58,67 +77,75 @@ class Seat:
 
 
 class RoundRunner:
-    """Runs rounds of ``head`` against ``base``, or of ``head`` alone."""
+    """Runs rounds of ``head`` against ``base``, or of ``head`` alone; a context manager that ends what it opened."""
 
-    def __init__(self, bench: Bench, head: Side, base: Side | None, *, clock: Clock, coin: random.Random) -> None:
-        """Keep what all rounds share; ``coin`` is seeded by the caller and the seed recorded."""
+    def __init__(self, bench: Bench, head: Side, base: Side | None, *, clock: Clock) -> None:
+        """Keep what all rounds share; coins and orders follow from the bench's seed and the round's index."""
         self._bench = bench
-        self._head = head
-        self._base = base
         self._clock = clock
-        self._coin = coin
+        self._pairs = Pairs(bench, [head, base] if base else [head], clock)
         self._given_up: dict[tuple[str, str], Failure] = {}
+        self._findings: dict[tuple[str, str], Findings] = {}
 
     def run(self, index: int, cells: Sequence[CellInfo], plan: Plan, *, on_cell: Callable[[str], None]) -> Round:
-        """Measure ``cells`` once on each side with a fresh process for each, drawn by the coin into two slots."""
+        """Measure ``cells`` once on each side, in an order of this round's own, with a fresh process for each side."""
         started_at, start_s = self._clock.now(), self._clock.monotonic()
-        head_slot = self._coin.randrange(2) if self._base else 0
-        seats = self._seats(head_slot)
+        pair = self._pairs.take(index)
+        if plan.more:
+            self._pairs.open_ahead(index + 1)
+        seats = [Seat(opening.slot, opening.side, opening) for opening in pair.openings]
         results = []
         try:
-            for number, cell in enumerate(cells):
+            for number, cell in enumerate(self._shuffled(cells, pair)):
                 on_cell(cell.key)
                 order = seats if (index + number) % 2 == 0 else seats[::-1]
-                self._measure_cell(cell, order, plan, index)
+                self._measure_cell(cell, order, plan, seed=self._bench.seed + index)
                 results.append(self._cell_round(cell, seats))
             self._close(seats)
         except BaseException:
+            pair.discard()
             for seat in seats:
                 if seat.worker:
                     seat.worker.end()
             raise
         return Round(
             index=index,
-            head_slot=head_slot,
+            head_slot=pair.head_slot,
             started_at=started_at,
             wall_s=self._clock.monotonic() - start_s,
+            opening_s=pair.opening_s,
             cells=results,
         )
 
-    def _seats(self, head_slot: int) -> list[Seat]:
-        if self._base is None:
-            return [Seat(0, self._head)]
-        sides = [self._head, self._base] if head_slot == 0 else [self._base, self._head]
-        return [Seat(slot, side) for slot, side in enumerate(sides)]
+    def __enter__(self) -> "RoundRunner":
+        return self
 
-    def _measure_cell(self, cell: CellInfo, order: Sequence[Seat], plan: Plan, index: int) -> None:
-        self._attempt_cell(cell, order, plan, index)
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._pairs.close()
+
+    def _shuffled(self, cells: Sequence[CellInfo], pair: Pair) -> list[CellInfo]:
+        generator = draw(self._bench.seed, pair.index)
+        generator.randrange(2)  # the coin
+        return generator.sample(cells, len(cells))
+
+    def _measure_cell(self, cell: CellInfo, order: Sequence[Seat], plan: Plan, *, seed: int) -> None:
+        self._attempt_cell(cell, order, plan, seed)
         died = [seat for seat in order if seat.failure and seat.failure.kind == "died"]
         if not died or all(self._has_given_up(seat, cell) for seat in died):
             return
         # A process can be ended from outside (memory pressure, an operator): one more try tells the cell's own
         # crash from that.
         first = {seat.slot: seat.failure for seat in died}
-        self._attempt_cell(cell, order, plan, index)
+        self._attempt_cell(cell, order, plan, seed)
         for seat in died:
             before = first[seat.slot]
             if seat.failure and seat.failure.kind == "died" and before:
                 seat.failure = Failure(kind="died", message=f"twice: {before.message}")
                 self._given_up[seat.side.name, cell.key] = seat.failure
 
-    def _attempt_cell(self, cell: CellInfo, order: Sequence[Seat], plan: Plan, index: int) -> None:
+    def _attempt_cell(self, cell: CellInfo, order: Sequence[Seat], plan: Plan, seed: int) -> None:
         for seat in order:
-            self._prepare(seat, cell, check=index == 0, seed=self._bench.seed + index)
+            self._prepare(seat, cell, seed)
         for turn in range(plan.turns):
             for seat in order if turn % 2 == 0 else order[::-1]:
                 self._take_block(seat, cell, plan)
@@ -131,28 +158,44 @@ class RoundRunner:
     def _has_given_up(self, seat: Seat, cell: CellInfo) -> bool:
         return (seat.side.name, cell.key) in self._given_up
 
-    def _prepare(self, seat: Seat, cell: CellInfo, *, check: bool, seed: int) -> None:
+    def _prepare(self, seat: Seat, cell: CellInfo, seed: int) -> None:
         seat.blocks, seat.energy, seat.caches = [], None, None
-        seat.failure = self._given_up.get((seat.side.name, cell.key))
+        side_cell = seat.side.name, cell.key
+        seat.failure = self._given_up.get(side_cell)
         if seat.failure is not None:
             return
+        known = self._findings.get(side_cell)
+        request = Prepare(key=cell.key, seed=seed, check=known is None, findings=known)
         try:
-            prepared = self._worker(seat).ask(
-                Prepare(key=cell.key, seed=seed, check=check), Prepared, self._bench.hang_s
-            )
+            prepared = self._worker(seat).ask(request, Prepared, self._bench.hang_s)
+            self._findings[side_cell] = prepared.findings
             seat.caches = prepared.caches
         except CellFailed as error:
             self._failed(seat, cell, error.failure)
 
     def _take_block(self, seat: Seat, cell: CellInfo, plan: Plan) -> None:
-        if seat.failure is not None or seat.worker is None:
-            return
-        try:
-            seat.blocks.append(
-                seat.worker.ask(Measure(target_s=plan.block_s), Measured, self._bench.hang_s + plan.block_s).block
+        """Take a block, and again when it is void for a reason that may pass."""
+        for _ in range(1 + VOID_RETRIES):
+            if seat.failure is not None or seat.worker is None:
+                return
+            try:
+                measured = seat.worker.ask(Measure(target_s=plan.block_s), Measured, self._bench.hang_s + plan.block_s)
+            except CellFailed as error:
+                self._failed(seat, cell, error.failure)
+                return
+            block = with_foreign_processes(measured.block, self._bench.server)
+            seat.blocks.append(block)
+            self._note_timer(seat, cell, block)
+            if not block.voids or _LASTING & set(block.voids) or self._clock.monotonic() >= plan.retry_until_s:
+                return
+
+    def _note_timer(self, seat: Seat, cell: CellInfo, block: Block) -> None:
+        """Remember for the next process that the worker had to take another timer."""
+        known = self._findings[seat.side.name, cell.key]
+        if block.timer != known.timer:
+            self._findings[seat.side.name, cell.key] = msgspec.structs.replace(
+                known, timer=block.timer, fallback=block.fallback, obstacle=block.fallback
             )
-        except CellFailed as error:
-            self._failed(seat, cell, error.failure)
 
     def _take_energy(self, seat: Seat, cell: CellInfo, loop_s: float) -> None:
         if seat.failure is not None or seat.worker is None or cell.kind != "suite":
@@ -180,7 +223,8 @@ class RoundRunner:
 
     def _worker(self, seat: Seat) -> WorkerProcess:
         if seat.worker is None:
-            seat.worker, _ = self._bench.start(seat.side, seat.slot)
+            opening, seat.opening = seat.opening, None
+            seat.worker = opening.result() if opening else self._bench.start(seat.side, seat.slot)[0]
         return seat.worker
 
     def _cell_round(self, cell: CellInfo, seats: Sequence[Seat]) -> CellRound:

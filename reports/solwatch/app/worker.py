@@ -15,6 +15,7 @@ from solwatch.model.protocol import (
     Describe,
     Described,
     Failed,
+    Findings,
     Measure,
     MeasureCeilings,
     Measured,
@@ -114,11 +115,11 @@ class Worker:
         info = self._suite().info(request.key)
         if info.kind == "suite":
             cell = self._suite().suite_cell(request.key)
-            return self._open_device().prepare(cell, seed=request.seed, check=request.check)
+            return self._open_device().prepare(cell, seed=request.seed, check=request.check, findings=request.findings)
         asv_cell = self._suite().asv_cell(request.key)
         asv_cell.setup()
         self._asv_cell = asv_cell
-        return Prepared(work=None, timer="wall")
+        return Prepared(work=None, findings=Findings(timer="wall"))
 
     def _measure(self, target_s: float) -> Block:
         if self._asv_cell is None:

@@ -23,7 +23,7 @@ from solwatch.device.warmup import warm_up
 from solwatch.model.cell import Cell, Timer
 from solwatch.model.errors import MachineError
 from solwatch.model.fingerprint import MEASURING_PROTOCOL, Fingerprint
-from solwatch.model.protocol import EnergyMeasured, Prepared
+from solwatch.model.protocol import EnergyMeasured, Findings, Prepared
 from solwatch.model.record import Block, Ceilings
 
 MOST_POOL_BYTES = 512 << 20
@@ -92,7 +92,7 @@ class CpuDevice:
         """Measure the sustained ceilings; takes about 1.5 s for a dtype and 1 s for the bandwidth."""
         return measure_cpu_ceilings(dtypes, self._clock)
 
-    def prepare(self, cell: Cell, *, seed: int, check: bool) -> Prepared:
+    def prepare(self, cell: Cell, *, seed: int, check: bool, findings: Findings | None = None) -> Prepared:
         """Make the inputs, check the result if asked, warm up. Raises what the cell raises."""
         self.release()
         self._prepared_count += 1
@@ -110,7 +110,7 @@ class CpuDevice:
         first_call(cell, sets[0], check=check)
         warm = warm_up(lambda: self._batch_s(cell, sets), self._caches, self._clock, limit_s=WARM_UP_LIMIT_S)
         self._prepared = _PreparedCell(cell, placement, sets, draw_s, warm.call_s, self._caches.listing())
-        return Prepared(work=cell.work, timer=Timer.WALL, launches=None, caches=self._caches.digest())
+        return Prepared(work=cell.work, findings=Findings(timer=Timer.WALL), caches=self._caches.digest())
 
     def measure(self, target_s: float) -> Block:
         """Take samples for about ``target_s`` seconds, three at least, from buffers that no cache holds."""

@@ -5,9 +5,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import msgspec
 import torch
 
 from solwatch.device.caches import CacheWatch
+from solwatch.device.clock_probe import ClockProbe
 from solwatch.device.cuda_ceilings import measure_cuda_ceilings
 from solwatch.device.cupti import cupti_samples
 from solwatch.device.detection import Detected, detect
@@ -30,11 +32,12 @@ from solwatch.device.sampler import (
 from solwatch.device.stage import READ_FLUSH, Stage
 from solwatch.device.wall import no_garbage_collection
 from solwatch.device.warmup import WarmUp, warm_up
-from solwatch.device.watching import Watch, void_reasons
+from solwatch.device.watching import Watch, low_clock, void_reasons
+from solwatch.device.xid import XidWatch
 from solwatch.model.cell import Cell, Timer
 from solwatch.model.errors import MachineError
 from solwatch.model.fingerprint import Fingerprint
-from solwatch.model.protocol import EnergyMeasured, Prepared
+from solwatch.model.protocol import EnergyMeasured, Findings, Prepared
 from solwatch.model.record import Block, Ceilings
 
 POOL_BYTES = 24 << 30
@@ -53,9 +56,7 @@ HOT_CALLS_PER_GRAPH = 20
 class _PreparedCell:
     cell: Cell
     placement: Placement
-    timer: Timer
-    fallback: str | None
-    detected: Detected
+    findings: Findings
     pace: Pace
     warm: WarmUp
     listing: frozenset[tuple[str, int]]
@@ -78,6 +79,9 @@ class CudaDevice:
         self._gpu = Gpu(f"GPU-{self.stage.properties.uuid}")
         self._seed = seed
         self._prepared_count = 0
+        self._nominal_clock_hz = self._gpu.nominal_clock_hz()
+        self._probe = ClockProbe(self.stage.kernels, self.stage.device)
+        self._xid = XidWatch(self._gpu)
         self._caches = CacheWatch(os.environ)
         self._pool: torch.Tensor | None = None
         self._prepared: _PreparedCell | None = None
@@ -91,35 +95,37 @@ class CudaDevice:
         """Return rated ceilings and measure the sustained ones; takes about half a second for a dtype."""
         return measure_cuda_ceilings(self.stage, self._gpu, dtypes)
 
-    def prepare(self, cell: Cell, *, seed: int, check: bool) -> Prepared:
-        """Make the inputs, place them, check the result if asked, see what the call does, warm up.
+    def prepare(self, cell: Cell, *, seed: int, check: bool, findings: Findings | None = None) -> Prepared:
+        """Make the inputs, place them, check the result if asked, warm up, see what the call does if not known.
 
         Raises what the cell raises, ``torch.OutOfMemoryError`` among it; the next cell finds the memory free.
         """
         self.release()
         try:
             with torch.cuda.stream(self.stage.stream), torch.no_grad():
-                self._prepared = self._prepared_cell(cell, seed, check)
+                self._prepared = self._prepared_cell(cell, seed, check, findings)
         except BaseException:
             self.release()
             raise
         prepared = self._prepared
-        return Prepared(
-            work=cell.work,
-            timer=prepared.timer,
-            launches=prepared.detected.launches,
-            caches=self._caches.digest(),
-        )
+        return Prepared(work=cell.work, findings=prepared.findings, caches=self._caches.digest())
 
     def measure(self, target_s: float) -> Block:
         """Take one block of about ``target_s`` seconds from buffers at new places."""
         prepared = self._need_prepared()
         before = self._gpu.telemetry()
         with Watch(self._gpu) as watch, torch.cuda.stream(self.stage.stream), torch.no_grad(), no_garbage_collection():
+            self._probe.begin(self.stage.handle)
             samples = self._samples(prepared, target_s)
+            self._probe.end(self.stage.handle)
             self.stage.synchronize()
         after = self._gpu.telemetry()
+        sm_clock_hz = self._probe.clock_hz()
         voids = samples.voids + void_reasons(before, after, watch)
+        if low_clock(sm_clock_hz, self._nominal_clock_hz, before, after, watch.reasons):
+            voids.append("low_clock")
+        if self._xid.heard():
+            voids.append("xid_error")
         if self._caches.listing() != prepared.listing:
             voids.append("cache_changed")
         if not prepared.warm.settled:
@@ -128,17 +134,19 @@ class CudaDevice:
             samples_s=samples.samples_s,
             null_s=samples.null_s,
             number=prepared.pace.number,
-            timer=prepared.timer,
-            fallback=prepared.fallback,
-            launches=prepared.detected.launches,
-            sm_clock_hz=watch.sm_clock_hz,
+            timer=prepared.findings.timer,
+            fallback=prepared.findings.fallback,
+            launches=prepared.findings.launches,
+            sm_clock_hz=sm_clock_hz or watch.sm_clock_hz,
             before=before,
             after=after,
             voids=voids,
         )
         if GATE_OPENED in samples.voids:
-            prepared.timer = Timer.EVENTS
-            prepared.fallback = "the call waits for the stream it runs on: the watchdog had to open the gate"
+            reason = "the call waits for the stream it runs on: the watchdog had to open the gate"
+            prepared.findings = msgspec.structs.replace(
+                prepared.findings, timer=Timer.EVENTS, fallback=reason, obstacle=reason
+            )
         return block
 
     def measure_energy(self, loop_s: float) -> EnergyMeasured:
@@ -146,7 +154,7 @@ class CudaDevice:
         prepared = self._need_prepared()
         with torch.cuda.stream(self.stage.stream), torch.no_grad():
             sets = prepared.placement.draw()[:1]
-            if prepared.detected.obstacle is not None:
+            if prepared.findings.obstacle is not None:
                 shot = plain_shots(prepared.cell.call, sets)[0]
                 return measure_hot(self.stage, self._gpu, shot, 1, loop_s=loop_s)
             captured = CapturedShots(self.stage, prepared.cell.call, sets, repeat=HOT_CALLS_PER_GRAPH)
@@ -163,7 +171,7 @@ class CudaDevice:
             raise MachineError(f"no cell is prepared on cuda:{self.stage.index}: preparing failed or it was released")
         return self._prepared
 
-    def _prepared_cell(self, cell: Cell, seed: int, check: bool) -> _PreparedCell:
+    def _prepared_cell(self, cell: Cell, seed: int, check: bool, findings: Findings | None) -> _PreparedCell:
         self._prepared_count += 1
         source = cell.make_inputs(f"cuda:{self.stage.index}", seed)
         placement = Placement(
@@ -177,12 +185,16 @@ class CudaDevice:
         first_call(cell, sets[0], check=check)
         shots = plain_shots(cell.call, sets)
         warm = warm_up(lambda: self._batch_s(shots), self._caches, self._clock, limit_s=WARM_UP_LIMIT_S)
-        detected = detect(self.stage, cell.call, sets[0], source)
-        timer, fallback = self._choose_timer(cell, detected, shots)
-        launches = detected.launches or 1
-        call_s = gated_duration(self.stage, shots, launches) if detected.obstacle is None else warm.call_s
+        if findings is None:
+            findings = self._look(cell, detect(self.stage, cell.call, sets[0], source), shots)
+        launches = findings.launches or 1
+        call_s = gated_duration(self.stage, shots, launches) if findings.obstacle is None else warm.call_s
         pace = Pace(number=unrolled(call_s, launches), launches=launches, call_s=call_s)
-        return _PreparedCell(cell, placement, timer, fallback, detected, pace, warm, self._caches.listing())
+        return _PreparedCell(cell, placement, findings, pace, warm, self._caches.listing())
+
+    def _look(self, cell: Cell, detected: Detected, shots: Sequence[Shot]) -> Findings:
+        timer, fallback = self._choose_timer(cell, detected, shots)
+        return Findings(timer=timer, fallback=fallback, launches=detected.launches, obstacle=detected.obstacle)
 
     def _choose_timer(self, cell: Cell, detected: Detected, shots: Sequence[Shot]) -> tuple[Timer, str | None]:
         asked = cell.timer or Timer.HELD
@@ -200,13 +212,13 @@ class CudaDevice:
         deadline = self._clock() + target_s
         sets = prepared.placement.draw()
         shots = plain_shots(prepared.cell.call, sets)
-        if prepared.timer == Timer.EVENTS:
+        if prepared.findings.timer == Timer.EVENTS:
             return event_samples(stage, shots, pace.number, deadline=deadline)
-        if prepared.timer == Timer.WALL:
+        if prepared.findings.timer == Timer.WALL:
             return device_wall_samples(stage, shots, pace.number, deadline=deadline)
-        if prepared.timer == Timer.CUPTI:
+        if prepared.findings.timer == Timer.CUPTI:
             return cupti_samples(stage, shots, pace.number, deadline=deadline)
-        if prepared.timer == Timer.GRAPH:
+        if prepared.findings.timer == Timer.GRAPH:
             captured = CapturedShots(stage, prepared.cell.call, sets)
             return gated_samples(stage, captured.shots(), pace, deadline=deadline, target_s=target_s)
         return gated_samples(stage, shots, pace, deadline=deadline, target_s=target_s)

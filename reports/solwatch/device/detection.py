@@ -46,7 +46,11 @@ def detect(stage: Stage, call: Callable[..., Any], tensors: Mapping[str, Any], s
     if failure is not None:
         return Detected(None, f"the call synchronises, allocates or uses the legacy stream ({failure})")
     if launches == 0:
-        return Detected(0, "the call launches nothing on the current stream", escapes=True)
+        return Detected(
+            0,
+            "the call launches nothing on the current stream: its work is on another stream, or on the host",
+            escapes=True,
+        )
     if unwritten:
         return Detected(launches, f"{', '.join(unwritten)} is written on another stream", escapes=True)
     elsewhere = _launches_elsewhere(stage, call, tensors, launches)

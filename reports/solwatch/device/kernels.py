@@ -1,4 +1,4 @@
-"""The sampler's own kernels: nothing, flush, spin, gate. Compiled by NVRTC, which needs no GPU and no context."""
+"""The sampler's own kernels: nothing, flush, spin, clocks, gate. Compiled by NVRTC, without a GPU or a context."""
 
 import ctypes
 import importlib
@@ -34,6 +34,19 @@ extern "C" __global__ void solwatch_spin(unsigned long long nanoseconds, unsigne
     if (start_end) {
         start_end[0] = start;
         start_end[1] = now;
+    }
+}
+
+// Notes for every SM that runs a block its cycle counter and the global timer, slots[2 * SM] and the next.
+extern "C" __global__ void solwatch_clocks(unsigned long long* slots, unsigned most) {
+    unsigned sm;
+    unsigned long long cycles, nanoseconds;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+    asm volatile("mov.u64 %0, %%clock64;" : "=l"(cycles));
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds));
+    if (sm < most) {
+        slots[2 * sm] = cycles;
+        slots[2 * sm + 1] = nanoseconds;
     }
 }
 
@@ -110,7 +123,7 @@ class Kernels:
         self._launch = driver().cuLaunchKernel
         self._functions = {
             name: checked("cuModuleGetFunction", self._module, f"solwatch_{name}".encode())
-            for name in ("null", "flush", "spin", "gate")
+            for name in ("null", "flush", "spin", "clocks", "gate")
         }
 
     def null(self, stream: Any) -> None:
@@ -130,6 +143,13 @@ class Kernels:
         """Launch one thread that lasts ``duration_s``; ``start_end``: address of two 64-bit words, or 0."""
         self._one_thread(
             "spin", stream, Arguments(ctypes.c_uint64(round(duration_s * 1e9)), ctypes.c_uint64(start_end))
+        )
+
+    def clocks(self, stream: Any, arguments: "Arguments") -> None:
+        """Note the SMs' counters; ``arguments``: address of pairs of 64-bit words, and how many pairs there are."""
+        function = self._functions["clocks"]
+        unpacked(
+            "cuLaunchKernel", self._launch(function, self._sm_count, 1, 1, 1, 1, 1, 0, stream, arguments.address, 0)
         )
 
     def gate(self, stream: Any, flag: int, ticket: int) -> None:

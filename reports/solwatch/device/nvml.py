@@ -62,6 +62,7 @@ class Gpu:
         if self._handle is None:
             return Telemetry()
         module = nvml()
+        others, unnamed = self.processes()
         return Telemetry(
             sm_clock_hz=_scaled(self.ask("nvmlDeviceGetClockInfo", module.NVML_CLOCK_SM), 1e6),
             memory_clock_hz=_scaled(self.ask("nvmlDeviceGetClockInfo", module.NVML_CLOCK_MEM), 1e6),
@@ -73,7 +74,8 @@ class Gpu:
                 "nvmlDeviceGetTotalEccErrors", module.NVML_MEMORY_ERROR_TYPE_UNCORRECTED, module.NVML_VOLATILE_ECC
             ),
             utilization=_fraction(self.ask("nvmlDeviceGetUtilizationRates")),
-            other_processes=self.other_processes(),
+            other_processes=others,
+            unnamed_processes=unnamed,
         )
 
     def instant(self) -> tuple[float | None, float | None, int]:
@@ -90,15 +92,15 @@ class Gpu:
         """Return the joules used since the driver was loaded; the counter moves every 20 to 100 ms."""
         return _scaled(self.ask("nvmlDeviceGetTotalEnergyConsumption"), 1e-3)
 
-    def other_processes(self, own: Callable[[], int] = os.getpid) -> list[int]:
-        """Return the ids of other processes with a context on this GPU.
+    def processes(self, own: Callable[[], int] = os.getpid) -> tuple[list[int], int | None]:
+        """Return the ids of other processes with a context on this GPU, and how many there are without a name.
 
-        Inside a container NVML may count in another name space. When it doesn't list this very process, its
-        ids mean nothing here and the list is empty.
+        Inside a container NVML may count in another name space. When it doesn't list this very process, its ids
+        mean nothing here: the list is empty and the second value is how many it lists, this process among them.
         """
         running = self.ask("nvmlDeviceGetComputeRunningProcesses") or []
         pids = sorted({int(process.pid) for process in running})
-        return [pid for pid in pids if pid != own()] if own() in pids else []
+        return ([pid for pid in pids if pid != own()], None) if own() in pids else ([], len(running))
 
     def fingerprint(self, *, model: str, cuda: str | None, torch: str | None) -> Fingerprint:
         """Return the identity of a time taken here; ``model`` is used where NVML doesn't give a name."""
@@ -125,6 +127,14 @@ class Gpu:
         sm = self.ask("nvmlDeviceGetMaxClockInfo", module.NVML_CLOCK_SM)
         memory = self.ask("nvmlDeviceGetMaxClockInfo", module.NVML_CLOCK_MEM)
         return _scaled(sm, 1e6), _scaled(memory, 1e6)
+
+    def nominal_clock_hz(self) -> float | None:
+        """Return the SM clock that this GPU is meant to reach: the application clock where one is set, else the
+        maximum."""
+        if self._handle is None:
+            return None
+        now = self.ask("nvmlDeviceGetApplicationsClock", nvml().NVML_CLOCK_SM)
+        return _scaled(now, 1e6) if now is not None and self._clock_lock() else self.maximum_clocks_hz()[0]
 
     def bus_width_bits(self) -> int | None:
         """Return the width of the memory bus."""

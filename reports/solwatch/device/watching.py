@@ -19,6 +19,11 @@ _VOIDING = {
     POWER_BRAKE: "power_brake",
 }
 
+POWER_CAP = 0x4
+LOW_CLOCK_FRACTION = 0.75
+"""Of the nominal clock: what a power cap takes away on a healthy card stays above it, and so do the first
+milliseconds after idling."""
+
 _VOIDING_COUNTERS = {"thermal": "thermal_slowdown", "board_limit": "board_limit", "reliability": "reliability_limit"}
 
 
@@ -59,6 +64,16 @@ class Watch:
             self.reasons |= reasons
 
 
+def low_clock(
+    sm_clock_hz: float | None, nominal_hz: float | None, before: Telemetry, after: Telemetry, reasons: int
+) -> bool:
+    """Return whether the clock was far below ``nominal_hz`` and no power cap, by reason or counter, explains it."""
+    if sm_clock_hz is None or nominal_hz is None or sm_clock_hz >= LOW_CLOCK_FRACTION * nominal_hz:
+        return False
+    capped = reasons | (before.throttle_reasons or 0) | (after.throttle_reasons or 0)
+    return not capped & POWER_CAP and not _moved("power", before, after)
+
+
 def void_reasons(before: Telemetry, after: Telemetry, watch: Watch) -> list[str]:
     """Return why a block can't be trusted by what the GPU said before, during and after it.
 
@@ -68,10 +83,15 @@ def void_reasons(before: Telemetry, after: Telemetry, watch: Watch) -> list[str]
     reasons = watch.reasons | (after.throttle_reasons or 0)
     found = {name for bit, name in _VOIDING.items() if reasons & bit}
     for counter, name in _VOIDING_COUNTERS.items():
-        if after.violation_s.get(counter, 0.0) > before.violation_s.get(counter, after.violation_s.get(counter, 0.0)):
+        if _moved(counter, before, after):
             found.add(name)
     if before.ecc_errors is not None and (after.ecc_errors or 0) > before.ecc_errors:
         found.add("ecc_error")
     if watch.gpu.lost is not None:
         found.add("telemetry_lost")
     return sorted(found)
+
+
+def _moved(counter: str, before: Telemetry, after: Telemetry) -> bool:
+    last_s = after.violation_s.get(counter, 0.0)
+    return last_s > before.violation_s.get(counter, last_s)

@@ -4,7 +4,7 @@ from typing import Protocol
 
 from solwatch.model.cell import Cell
 from solwatch.model.fingerprint import Fingerprint
-from solwatch.model.protocol import EnergyMeasured, Prepared
+from solwatch.model.protocol import EnergyMeasured, Findings, Prepared
 from solwatch.model.record import Block, Ceilings
 
 
@@ -17,8 +17,11 @@ class Device(Protocol):
     def ceilings(self, dtypes: list[str]) -> Ceilings:
         """Return rated ceilings and measure the sustained ones."""
 
-    def prepare(self, cell: Cell, *, seed: int, check: bool) -> Prepared:
-        """Place the inputs, check the result, warm up; raises what the cell raises."""
+    def prepare(self, cell: Cell, *, seed: int, check: bool, findings: Findings | None = None) -> Prepared:
+        """Place the inputs, check the result, warm up; raises what the cell raises.
+
+        ``findings``: what an earlier process found of the same call, ``None`` to look.
+        """
 
     def measure(self, target_s: float) -> Block:
         """Take one block of the prepared cell."""

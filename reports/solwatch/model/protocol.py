@@ -21,12 +21,30 @@ class Describe(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     keys: list[str]
 
 
+class Findings(msgspec.Struct, frozen=True, kw_only=True):
+    """What a look at one call found; a later process of the same side need not look again.
+
+    ``timer``: what times it. ``fallback``: why that is another one than the asked one. ``launches``: kernels,
+    copies and fills of one call, ``None`` when not known. ``obstacle``: why a closed gate can't hold the call,
+    ``None`` when it can.
+    """
+
+    timer: str
+    fallback: str | None = None
+    launches: int | None = None
+    obstacle: str | None = None
+
+
 class Prepare(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Make a cell's inputs, check it against its reference when ``check``, warm it up."""
+    """Make a cell's inputs, check it against its reference when ``check``, warm it up.
+
+    ``findings``: what the side's first process found, ``None`` for that one.
+    """
 
     key: str
     seed: int
     check: bool
+    findings: Findings | None = None
 
 
 class Measure(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -69,8 +87,7 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Reply to ``Prepare``."""
 
     work: Work | None
-    timer: str
-    launches: int | None = None
+    findings: Findings
     caches: str | None = None
 
 

@@ -15,7 +15,9 @@ class Telemetry(msgspec.Struct, frozen=True, kw_only=True):
     """The device's state at one instant; a field is ``None`` where the device doesn't tell.
 
     ``throttle_reasons`` is NVML's bit mask at that instant; ``violation_s`` maps a reason to its counter, in
-    seconds since boot. ``other_processes`` are process ids on the device that are not ours.
+    seconds since boot. ``other_processes`` are ids of processes on the device, the reading one left out.
+    ``unnamed_processes``: how many there are, the reading one included, where their ids mean nothing here (a
+    container with ids of its own).
     """
 
     sm_clock_hz: float | None = None
@@ -28,6 +30,7 @@ class Telemetry(msgspec.Struct, frozen=True, kw_only=True):
     ecc_errors: int | None = None
     utilization: float | None = None
     other_processes: list[int] = msgspec.field(default_factory=list)
+    unnamed_processes: int | None = None
 
 
 class Block(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,8 +38,9 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
 
     ``samples_s``: seconds per call, cold. ``null_s``: seconds of a kernel that does nothing, measured in turn
     with the calls. ``number``: calls unrolled in one sample. ``fallback``: why another timer than the asked one
-    was used. ``launches``: kernels launched by one call, ``None`` when not known. ``sm_clock_hz``: the SM clock
-    seen during the block, mean. ``voids``: why the block can't be trusted; empty when it can.
+    was used. ``launches``: kernels launched by one call, ``None`` when not known. ``sm_clock_hz``: the mean SM
+    clock over the block, from cycle counters where the device has them. ``voids``: why the block can't be
+    trusted; empty when it can.
     """
 
     samples_s: list[float]
@@ -86,12 +90,18 @@ class CellRound(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Round(msgspec.Struct, frozen=True, kw_only=True):
-    """One pair of fresh processes. ``head_slot``: which slot (0 or 1) the coin gave to head."""
+    """One pair of fresh processes.
+
+    ``head_slot``: which slot (0 or 1) the coin gave to head; a slot is a start position, a set of cores and a
+    folder of caches. ``opening_s``: wall time from asking for the pair until both processes could measure, ahead of
+    the round where there was time. ``cells``: in the order in which they were measured, drawn anew for each round.
+    """
 
     index: int
     head_slot: int
     started_at: str
     wall_s: float
+    opening_s: float | None = None
     cells: list[CellRound]
 
 

@@ -17,6 +17,7 @@ from solwatch.device.preparing import poison
 from solwatch.device.wall import calls_per_sample, wall_samples
 from solwatch.model.cell import Cell, Timer, Work
 from solwatch.model.errors import MachineError, RequestError
+from solwatch.model.protocol import Findings
 
 WORK = Work(flops=1.0, traffic_bytes=1.0, dtype="float32")
 NO_GPU = not torch.cuda.is_available()
@@ -46,7 +47,7 @@ def scaling_cell(
 def test_a_block_has_samples_null_times_and_takes_about_its_time() -> None:
     device = CpuDevice(seed=1)
     prepared = device.prepare(scaling_cell(), seed=3, check=True)
-    assert (prepared.timer, prepared.launches, prepared.work) == (Timer.WALL, None, WORK)
+    assert (prepared.findings, prepared.work) == (Findings(timer=Timer.WALL), WORK)
     started = time.perf_counter()
     block = device.measure(0.1)
     assert 0.1 <= time.perf_counter() - started < 0.4

@@ -69,10 +69,10 @@ def test_a_block_carries_its_evidence(device: CudaDevice) -> None:
     started = time.perf_counter()
     block = device.measure(BLOCK_S)
     assert time.perf_counter() - started < 4 * BLOCK_S
-    assert prepared.timer == Timer.HELD
-    assert prepared.launches == block.launches
-    assert prepared.launches is not None
-    assert 1 <= prepared.launches <= 4
+    assert prepared.findings.timer == Timer.HELD
+    assert prepared.findings.launches == block.launches
+    assert prepared.findings.launches is not None
+    assert 1 <= prepared.findings.launches <= 4
     assert len(block.samples_s) == len(block.null_s) > 100
     assert 1e-6 < trimmed_mean(block.null_s) < 10e-6
     assert block.sm_clock_hz is not None

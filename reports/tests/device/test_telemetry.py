@@ -82,12 +82,12 @@ def test_a_library_that_is_not_there_is_no_crash(monkeypatch: pytest.MonkeyPatch
 
 def test_other_processes_are_those_that_are_not_this_one(install: Install) -> None:
     install(FakeNvml())
-    assert Gpu("GPU-1").other_processes(own=lambda: 20) == [10, 30]
+    assert Gpu("GPU-1").processes(own=lambda: 20) == ([10, 30], None)
 
 
 def test_process_ids_of_another_name_space_mean_nothing(install: Install) -> None:
     install(FakeNvml())
-    assert Gpu("GPU-1").other_processes(own=lambda: 999) == []
+    assert Gpu("GPU-1").processes(own=lambda: 999) == ([], 3)
 
 
 def test_the_fingerprint_has_what_must_be_equal(install: Install) -> None:
@@ -165,4 +165,4 @@ def test_this_process_is_the_default_of_other_processes(install: Install) -> Non
             nvmlDeviceGetComputeRunningProcesses=lambda handle: [SimpleNamespace(pid=own), SimpleNamespace(pid=own + 1)]
         )
     )
-    assert Gpu("GPU-1").other_processes() == [own + 1]
+    assert Gpu("GPU-1").processes() == ([own + 1], None)
