@@ -1,5 +1,6 @@
 """One round: a fresh pair of processes that take turns at every cell."""
 
+import contextlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -33,6 +34,10 @@ _FRESH_PROCESS_AFTER = frozenset({"raised", "out_of_memory"})
 VOID_RETRIES = 2
 """A void block is measured again so often: a passing disturbance is gone by then, a lasting one is not waited out."""
 
+SETTLE_FROM_S = 100e-6
+SETTLE_S = 0.02
+"""Calls this long draw so much power that clocks take some 20 ms to settle: so long they run untimed at first."""
+
 _LASTING = frozenset({"telemetry_lost", "never_warm"})
 """Voids that a second try can't mend."""
 
@@ -64,6 +69,7 @@ class Seat:
     failure: Failure | None = None
     energy: EnergyMeasured | None = None
     caches: str | None = None
+    call_s: float = 0.0
 
     def record(self) -> SideRecord:
         """Return what this seat measured of the current cell."""
@@ -146,6 +152,7 @@ class RoundRunner:
     def _attempt_cell(self, cell: CellInfo, order: Sequence[Seat], plan: Plan, seed: int) -> None:
         for seat in order:
             self._prepare(seat, cell, seed)
+        self._settle(order)
         for turn in range(plan.turns):
             for seat in order if turn % 2 == 0 else order[::-1]:
                 self._take_block(seat, cell, plan)
@@ -159,7 +166,7 @@ class RoundRunner:
         return (seat.side.name, cell.key) in self._given_up
 
     def _prepare(self, seat: Seat, cell: CellInfo, seed: int) -> None:
-        seat.blocks, seat.energy, seat.caches = [], None, None
+        seat.blocks, seat.energy, seat.caches, seat.call_s = [], None, None, 0.0
         side_cell = seat.side.name, cell.key
         seat.failure = self._given_up.get(side_cell)
         if seat.failure is not None:
@@ -169,9 +176,16 @@ class RoundRunner:
         try:
             prepared = self._worker(seat).ask(request, Prepared, self._bench.hang_s)
             self._findings[side_cell] = prepared.findings
-            seat.caches = prepared.caches
+            seat.caches, seat.call_s = prepared.caches, prepared.call_s
         except CellFailed as error:
             self._failed(seat, cell, error.failure)
+
+    def _settle(self, order: Sequence[Seat]) -> None:
+        """Let the device get used to long calls: a block that is thrown away, by whichever side goes first."""
+        first = order[0]
+        if self._bench.device != "cpu" and first.worker is not None and first.call_s >= SETTLE_FROM_S:
+            with contextlib.suppress(CellFailed):
+                first.worker.ask(Measure(target_s=SETTLE_S), Measured, self._bench.hang_s + SETTLE_S)
 
     def _take_block(self, seat: Seat, cell: CellInfo, plan: Plan) -> None:
         """Take a block, and again when it is void for a reason that may pass."""

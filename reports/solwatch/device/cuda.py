@@ -48,6 +48,9 @@ MOST_SETS = 24
 ROTATION_BYTES = 2 << 30
 """Sets are made until their copies take a millisecond, but never more than ``MOST_SETS``."""
 
+LEAST_CALLS = 8
+"""A block of long calls lasts as long as it takes to time so many: a mean of three says little."""
+
 WARM_UP_LIMIT_S = 60.0
 HOT_CALLS_PER_GRAPH = 20
 
@@ -108,11 +111,17 @@ class CudaDevice:
             self.release()
             raise
         prepared = self._prepared
-        return Prepared(work=cell.work, findings=prepared.findings, caches=self._caches.digest())
+        return Prepared(
+            work=cell.work,
+            findings=prepared.findings,
+            call_s=prepared.pace.call_s,
+            caches=self._caches.digest(),
+        )
 
     def measure(self, target_s: float) -> Block:
-        """Take one block of about ``target_s`` seconds from buffers at new places."""
+        """Take one block of about ``target_s`` seconds, longer for a few long calls, from buffers at new places."""
         prepared = self._need_prepared()
+        target_s = max(target_s, LEAST_CALLS * (prepared.pace.call_s + 2 * self.stage.flush_s))
         before = self._gpu.telemetry()
         with Watch(self._gpu) as watch, torch.cuda.stream(self.stage.stream), torch.no_grad(), no_garbage_collection():
             self._probe.begin(self.stage.handle)

@@ -24,8 +24,8 @@ def event_samples(stage: Stage, shots: Sequence[Shot], number: int, *, deadline:
     taken = Samples()
     turn = 0
     while len(taken.samples_s) < LEAST_SAMPLES or stage.clock() < deadline:
-        taken.samples_s.append(_between_events(stage, shots, turn, number) / number)
-        taken.null_s.append(_between_events(stage, [stage.null], 0, 1))
+        taken.samples_s.append(_between_events(stage, shots, turn, number, "call") / number)
+        taken.null_s.append(_between_events(stage, [stage.null], 0, 1, "null"))
         turn += number
     return taken
 
@@ -66,9 +66,9 @@ def _least_excess(stage: Stage, shots: Sequence[Shot], repeats: int) -> tuple[fl
     return excess_s - usual_s, covered_s
 
 
-def _between_events(stage: Stage, shots: Sequence[Shot], turn: int, number: int) -> float:
+def _between_events(stage: Stage, shots: Sequence[Shot], turn: int, number: int, what: str) -> float:
     stage.synchronize()
-    stage.vary()
+    stage.vary(what)
     for _ in range(_FLUSHES):
         stage.flush()
     start = stage.mark()

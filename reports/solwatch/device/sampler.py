@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from solwatch.device.stage import LAUNCH_SLOTS, Stage
+from solwatch.device.launch_slots import SLOTS
+from solwatch.device.stage import Stage
 
 Shot = Callable[[], Any]
 """One call on one buffer set, without arguments."""
@@ -19,7 +20,7 @@ QUEUE_COMMANDS = 240
 """At most this many commands in a chunk. Two chunks are in flight and the launch queue is 1024 deep; a full queue
 behind a closed gate blocks the host, which then never opens it."""
 
-OWN_COMMANDS = 7 + 2 * (LAUNCH_SLOTS - 1)
+OWN_COMMANDS = 7 + 2 * (SLOTS - 1)
 """Of a sample: two flushes, a null kernel, four events, twice the launches that vary the slot."""
 
 LEAST_SAMPLES = 3
@@ -89,7 +90,7 @@ def gated_samples(stage: Stage, shots: Sequence[Shot], pace: Pace, *, deadline: 
         try:
             chunk = []
             for _ in range(size):
-                chunk.append(_enqueue_sample(stage, shots, turn, pace.number))
+                chunk.append(_enqueue_sample(stage, shots, turn, pace))
                 turn += pace.number
         finally:
             stage.gate.release()
@@ -122,7 +123,8 @@ def gated_duration(stage: Stage, shots: Sequence[Shot], launches: int) -> float:
 
 def _chunk_size(stage: Stage, pace: Pace, target_s: float) -> int:
     sample_s = 2 * stage.flush_s + pace.number * pace.call_s + 5e-6
-    return max(1, min(QUEUE_COMMANDS // pace.commands, int(target_s / 6 / sample_s)))
+    size = max(1, min(QUEUE_COMMANDS // pace.commands, int(target_s / 6 / sample_s)))
+    return size if size < SLOTS else size // SLOTS * SLOTS
 
 
 def _lead_in(stage: Stage, shots: Sequence[Shot]) -> None:
@@ -132,14 +134,15 @@ def _lead_in(stage: Stage, shots: Sequence[Shot]) -> None:
     stage.null()
 
 
-def _enqueue_sample(stage: Stage, shots: Sequence[Shot], turn: int, number: int) -> tuple[Any, Any, Any, Any]:
-    stage.vary()
+def _enqueue_sample(stage: Stage, shots: Sequence[Shot], turn: int, pace: Pace) -> tuple[Any, Any, Any, Any]:
+    stage.vary("call")
     stage.flush()
     start = stage.mark()
-    for offset in range(number):
+    for offset in range(pace.number):
         shots[(turn + offset) % len(shots)]()
+    stage.launched(pace.number * pace.launches)
     end = stage.mark()
-    stage.vary()
+    stage.vary("null")
     stage.flush()
     null_start = stage.mark()
     stage.null()

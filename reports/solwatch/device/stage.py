@@ -1,7 +1,6 @@
 """One GPU made ready for timing: a stream of its own, a gate, a flush, events, the sampler's kernels."""
 
 import ctypes
-import random
 import time
 from collections.abc import Callable
 from typing import Any
@@ -10,13 +9,11 @@ import torch
 
 from solwatch.device.driver import checked, device_attribute, driver, unpacked
 from solwatch.device.kernels import Arguments, Kernels
+from solwatch.device.launch_slots import LaunchSlots
 from solwatch.device.streams import Gate
 
 READ_FLUSH = "read"
 MEMSET_FLUSH = "memset"
-
-LAUNCH_SLOTS = 4
-"""Seen on an H200: times between two events repeat with every fourth launch."""
 
 
 class Stage:
@@ -56,12 +53,13 @@ class Stage:
         self._events: list[Any] = []
         self._record = driver().cuEventRecord
         self._elapsed = driver().cuEventElapsedTime
-        self._random = random.Random(index)
+        self._slots = LaunchSlots(index)
         self._load_everything()
         self.flush_s = self._time_flush()
 
     def flush(self) -> None:
         """Drive everything else out of L2, in stream order."""
+        self.launched(1)
         if self.flush_kind == READ_FLUSH:
             self.kernels.flush(self.handle, self._flush_arguments)
         else:
@@ -69,6 +67,7 @@ class Stage:
 
     def null(self) -> None:
         """Launch the kernel that does nothing."""
+        self.launched(1)
         self.kernels.null(self.handle)
 
     def mark(self) -> Any:
@@ -89,14 +88,13 @@ class Stage:
         """Keep events for later marks."""
         self._events.extend(events)
 
-    def vary(self) -> None:
-        """Launch the null kernel a random number of times, so that what follows starts in any of the launch slots.
+    def launched(self, count: int) -> None:
+        """Note that a call has launched ``count`` kernels."""
+        self._slots.launched(count)
 
-        A launch is up to 1 µs slower in one of four slots than in another, and slots are taken in turn. A loop
-        whose samples have a multiple of four launches always times the same one, and the next process another:
-        for 10 µs of spinning, means of blocks scattered by 1.0 % without this and by 0.16 % with it.
-        """
-        for _ in range(self._random.randrange(LAUNCH_SLOTS)):
+    def vary(self, what: str) -> None:
+        """Launch the null kernel 0 to 3 times, so that samples of ``what`` meet every launch slot equally often."""
+        for _ in range(self._slots.missing(what)):
             self.null()
 
     def synchronize(self) -> None:

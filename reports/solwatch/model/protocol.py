@@ -84,10 +84,11 @@ class Described(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Prepared(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Reply to ``Prepare``."""
+    """Reply to ``Prepare``. ``call_s``: a first guess of a call's time."""
 
     work: Work | None
     findings: Findings
+    call_s: float = 0.0
     caches: str | None = None
 
 

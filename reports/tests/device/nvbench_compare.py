@@ -59,7 +59,7 @@ def paced(stage: Stage, operands: Operands, samples: int = 300) -> float:
     taken = []
     with torch.cuda.stream(stage.stream), torch.no_grad():
         for _ in range(samples):
-            stage.vary()
+            stage.vary("call")
             stage.flush()
             stage.synchronize()
             stage.gate.hold(stage.handle)

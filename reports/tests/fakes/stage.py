@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from solwatch.device.stage import LAUNCH_SLOTS
+from solwatch.device.launch_slots import SLOTS
 
 FLUSH_S, NULL_S = 30e-6, 3e-6
 
@@ -41,8 +41,11 @@ class FakeStage:
     def flush(self) -> None:
         self.work("flush", FLUSH_S)
 
-    def vary(self) -> None:
-        self.log += ["varying"] * (LAUNCH_SLOTS - 1)  # the most there can be
+    def vary(self, what: str) -> None:
+        self.log += ["varying"] * (SLOTS - 1)  # the most there can be
+
+    def launched(self, count: int) -> None:
+        pass
 
     def null(self) -> None:
         self.work("null", NULL_S)
