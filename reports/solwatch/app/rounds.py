@@ -34,9 +34,9 @@ _FRESH_PROCESS_AFTER = frozenset({"raised", "out_of_memory"})
 VOID_RETRIES = 2
 """A void block is measured again so often: a passing disturbance is gone by then, a lasting one is not waited out."""
 
-SETTLE_FROM_S = 100e-6
-SETTLE_S = 0.02
-"""Calls this long draw so much power that clocks take some 20 ms to settle: so long they run untimed at first."""
+SETTLE_FROM_S = 200e-6
+SETTLE_S = 0.08
+"""Calls this long draw so much power that the GPU takes some 80 ms to settle: so long they run untimed at first."""
 
 _LASTING = frozenset({"telemetry_lost", "never_warm"})
 """Voids that a second try can't mend."""
