@@ -29,9 +29,9 @@ from solwatch.model.protocol import (
     Reply,
     Request,
 )
+from solwatch.model.raised import said
 from solwatch.model.record import Block, Failure
 
-_LINE_LIMIT = 400
 LOG_LIMIT_BYTES = 1 << 20
 
 
@@ -47,7 +47,7 @@ def serve(connection: socket.socket) -> None:
             return
         try:
             reply = worker.answer(request)
-        except (Exception, SystemExit) as error:
+        except BaseException as error:  # pytest.skip and cancellations are no Exception
             traceback.print_exc()
             reply = Failed(failure=failure_of(error))
         if os.getpid() != me:
@@ -107,7 +107,7 @@ class Worker:
         for key in request.keys:
             try:
                 work[key] = self._suite().suite_cell(key).work
-            except Exception:
+            except BaseException:
                 traceback.print_exc()
         return Described(work=work)
 
@@ -148,15 +148,15 @@ class Worker:
 def failure_of(error: BaseException) -> Failure:
     """Return the kind and one line of an exception a cell raised."""
     names = {kind.__name__ for kind in type(error).__mro__}
+    message = said(error)
     if isinstance(error, AssertionError):
         kind = "wrong"
     elif isinstance(error, NotImplementedError):
         kind = "skipped"
     elif "OutOfMemoryError" in names or isinstance(error, MemoryError):
         kind = "out_of_memory"
-    elif isinstance(error, KeyError) and "unknown cell" in str(error):
+    elif isinstance(error, KeyError) and "unknown cell" in message:
         kind = "missing"
     else:
         kind = "raised"
-    text = " ".join(str(error).split())[:_LINE_LIMIT]
-    return Failure(kind=kind, message=f"{type(error).__name__}: {text}" if text else type(error).__name__)
+    return Failure(kind=kind, message=message)

@@ -109,7 +109,7 @@ def discover(benchmarks_dir: Path | str) -> Discovery:
                     found += _class_cells(module, member)
                 elif inspect.isfunction(member):
                     found += _asv_cells(partial(_get_benchmark, name, module, None, member))
-            except Exception as error:  # the suite's own code runs here: constructors, properties
+            except BaseException as error:  # the suite's own code runs here: constructors, properties
                 failures[f"{module.__name__.split('.', 1)[-1]}.{name}"] = one_line(error)
     return Discovery(found, failures)
 

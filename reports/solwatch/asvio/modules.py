@@ -9,6 +9,8 @@ from types import ModuleType
 
 from asv_runner._aux import update_sys_path
 
+from solwatch.model.raised import said
+
 
 def import_suite(benchmarks_dir: Path) -> tuple[list[ModuleType], dict[str, str]]:
     """Import the package ``benchmarks_dir`` and all modules under it.
@@ -28,7 +30,7 @@ def import_suite(benchmarks_dir: Path) -> tuple[list[ModuleType], dict[str, str]
 def _visit(name: str, modules: list[ModuleType], failures: dict[str, str]) -> None:
     try:
         module = importlib.import_module(name)
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # pytest.skip and cancellations are no Exception
         failures[name.split(".", 1)[-1]] = one_line(error)
         return
     modules.append(module)
@@ -46,7 +48,6 @@ def _forget(root: str, benchmarks_dir: Path) -> None:
 
 def one_line(error: BaseException) -> str:
     """Return what went wrong and in which line of whose file."""
-    text = " ".join(str(error).split())
-    said = f"{type(error).__name__}: {text}" if text else type(error).__name__
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename]
-    return f"{said} ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if len(frames) > 1 else said
+    where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if len(frames) > 1 else ""
+    return said(error) + where

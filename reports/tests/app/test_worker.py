@@ -1,0 +1,81 @@
+"""A worker's answers to a suite that misbehaves, in this process over a socket."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from solwatch.app.channel import Channel
+from solwatch.app.worker import serve
+from solwatch.model.protocol import Failed, Open, Opened, Prepare, Reply, Request
+
+SUITE = """
+class Unreadable(Exception):
+    def __str__(self):
+        raise RuntimeError("no")
+
+class Surrogate:
+    def time_surrogate(self):
+        pass
+    def setup(self):
+        raise ValueError("caf\\udce9 is no file")
+
+class Mute:
+    def time_unreadable(self):
+        pass
+    def setup(self):
+        raise Unreadable
+
+class Outcome:
+    def time_outcome(self):
+        pass
+    def setup(self):
+        raise BaseException("stop")
+"""
+
+
+@contextmanager
+def opened(benchmarks: Path, suite: str) -> Iterator[tuple[Channel[Reply], Opened]]:
+    benchmarks.mkdir()
+    (benchmarks / "__init__.py").write_text("")
+    (benchmarks / "cells.py").write_text(suite)
+    ours, theirs = socket.socketpair()
+    thread = threading.Thread(target=serve, args=(theirs,))
+    thread.start()
+    channel: Channel[Reply] = Channel(ours, Reply)
+    try:
+        reply = ask(channel, Open(benchmarks_dir=str(benchmarks), device="cpu", seed=1))
+        assert isinstance(reply, Opened)
+        yield channel, reply
+    finally:
+        channel.close()
+        thread.join(10)
+
+
+def ask(channel: Channel[Reply], request: Request) -> Reply:
+    channel.send(request)
+    return channel.receive(30)
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ("surrogate", r"ValueError: caf\udce9 is no file"),
+        ("unreadable", "Unreadable: (its message could not be read: RuntimeError)"),
+        ("outcome", "BaseException: stop"),
+    ],
+)
+def test_whatever_a_cell_raises_is_raised_not_died(tmp_path: Path, cell: str, message: str) -> None:
+    with opened(tmp_path / f"suite_{cell}", SUITE) as (channel, found):
+        (key,) = [info.key for info in found.cells if info.key.endswith(f"time_{cell}")]
+        reply = ask(channel, Prepare(key=key, seed=1, check=True))
+    assert isinstance(reply, Failed)
+    assert (reply.failure.kind, reply.failure.message) == ("raised", message)
+
+
+def test_a_module_whose_exception_can_not_be_sent_is_listed_all_the_same(tmp_path: Path) -> None:
+    with opened(tmp_path / "suite_import", 'raise BaseException("\\udce9")') as (_, found):
+        assert found.import_failures == {"cells": r"BaseException: \udce9 (cells.py:1)"}
