@@ -8,17 +8,16 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from solwatch.app.asking import ceilings_for, open_suite, work_of
 from solwatch.app.clock import SystemClock
 from solwatch.app.device_lock import device_lock
 from solwatch.app.processes import CellFailed, ForkServer
 from solwatch.app.rounds import Plan, RoundRunner
 from solwatch.app.sides import Bench, Side
-from solwatch.app.survey import CEILINGS_LIMIT_S
 from solwatch.device.resolving import resolve_device
 from solwatch.model.cell import CellInfo, Work
 from solwatch.model.config import Config
 from solwatch.model.errors import MachineError
-from solwatch.model.protocol import CeilingsMeasured, Describe, Described, MeasureCeilings
 from solwatch.model.record import Ceilings, Round
 from solwatch.model.record import Side as SideRecord
 from solwatch.sol.score import CeilingExceededError, score
@@ -68,12 +67,9 @@ def _measured(bench: Bench, benchmark: str, plan: Plan) -> dict[str, Any]:
 
 def _opened(bench: Bench, side: Side, benchmark: str) -> tuple[list[CellInfo], dict[str, Work], Ceilings]:
     try:
-        worker, opened = bench.start(side, 0)
-        cells = [cell for cell in opened.cells if cell.benchmark == benchmark and cell.kind == "suite"]
-        work = worker.ask(Describe(keys=[cell.key for cell in cells]), Described, bench.hang_s).work
-        dtypes = sorted({one.dtype for one in work.values()})
-        ceilings = worker.ask(MeasureCeilings(dtypes=dtypes), CeilingsMeasured, CEILINGS_LIMIT_S).ceilings
-        worker.close()
+        cells = [cell for cell in open_suite(bench, side).cells if cell.benchmark == benchmark and cell.kind == "suite"]
+        work = work_of(bench, [side], [cell.key for cell in cells])
+        ceilings = ceilings_for(bench, side, work.values())
     except CellFailed as error:
         raise MachineError(f"the suite does not open on {bench.device}: {error.failure.message}") from None
     return cells, work, ceilings

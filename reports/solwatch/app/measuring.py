@@ -10,10 +10,8 @@ from solwatch.app.sides import Bench, Side
 from solwatch.app.survey import Survey
 from solwatch.judge.pacing import pace
 from solwatch.model.ports import Clock
-from solwatch.model.record import CellRound, Failure, Record, RecordEnd, RecordHeader, Round
+from solwatch.model.record import CellRound, Record, RecordEnd, RecordHeader, Round
 from solwatch.model.record import Side as SideRecord
-
-_VANISHED = Failure(kind="missing", message="the suite of head does not have this benchmark")
 
 
 class Progress(Protocol):
@@ -93,7 +91,7 @@ def _round(
     completed = runner.run(index, cells, plan, on_cell=on_cell)
     if index == 0 and job.survey.vanished:
         completed.cells.extend(
-            CellRound(key=cell.key, head=SideRecord(failure=_VANISHED), base=SideRecord())
-            for cell in job.survey.vanished
+            CellRound(key=each.info.key, head=SideRecord(failure=each.failure), base=SideRecord())
+            for each in job.survey.vanished
         )
     return completed

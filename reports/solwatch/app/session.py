@@ -126,7 +126,7 @@ def _header(
         config=request.config,
         fingerprint=found.fingerprint,
         ceilings=found.ceilings,
-        cells=found.cells + found.vanished,
+        cells=found.cells + [each.info for each in found.vanished],
         work=found.work,
         notes=found.notes,
     )
