@@ -28,8 +28,9 @@ from solwatch.model.protocol import (
 from solwatch.model.record import Block, CellRound, Failure, Round
 from solwatch.model.record import Side as SideRecord
 
-_FRESH_PROCESS_AFTER = frozenset({"raised", "out_of_memory"})
-"""Failures that may leave the process damaged (a CUDA error is sticky): the rest goes on in a fresh one."""
+_FRESH_PROCESS_AFTER = frozenset({"raised", "out_of_memory", "wrong"})
+"""Failures that may leave the process damaged (a CUDA error is sticky, a cell that is wrong is left prepared): the
+rest goes on in a fresh one."""
 
 VOID_RETRIES = 2
 """A void block is measured again so often: a passing disturbance is gone by then, a lasting one is not waited out."""
@@ -159,8 +160,14 @@ class RoundRunner:
         if plan.energy_s is not None:
             for seat in order:
                 self._take_energy(seat, cell, plan.energy_s)
-        for seat in order:
-            self._release(seat)
+        # Threads that a cell leaves running would take the processor, and Python's lock, from the next one. Both
+        # sides then go on in a fresh process, so that neither is the older one.
+        leaves = [self._leaves_threads(seat) for seat in order]
+        if any(leaves):
+            for seat in order:
+                if seat.worker is not None:
+                    seat.worker.end()
+                    seat.worker = None
 
     def _has_given_up(self, seat: Seat, cell: CellInfo) -> bool:
         return (seat.side.name, cell.key) in self._given_up
@@ -219,13 +226,15 @@ class RoundRunner:
         except CellFailed as error:
             self._failed(seat, cell, error.failure)
 
-    def _release(self, seat: Seat) -> None:
+    def _leaves_threads(self, seat: Seat) -> bool:
+        """Release the cell; return whether threads that it started run on."""
         if seat.failure is None and seat.worker is not None:
             try:
-                seat.worker.ask(Release(), Released, self._bench.hang_s)
+                return seat.worker.ask(Release(), Released, self._bench.hang_s).threads_left > 0
             except CellFailed:
                 seat.worker.end()
                 seat.worker = None
+        return False
 
     def _failed(self, seat: Seat, cell: CellInfo, failure: Failure) -> None:
         seat.failure = failure

@@ -4,6 +4,7 @@ import contextlib
 import os
 import socket
 import sys
+import threading
 import traceback
 
 from solwatch.app.channel import Channel, ChannelClosed
@@ -73,6 +74,7 @@ class Worker:
         self._discovery: Discovery | None = None
         self._device: Device | None = None
         self._asv_cell: AsvCell | None = None
+        self._threads_before: set[threading.Thread] = set()
 
     def answer(self, request: Request) -> Reply:
         """Do what one request asks; raises what the suite raises."""
@@ -91,7 +93,7 @@ class Worker:
                 return CeilingsMeasured(ceilings=self._open_device().ceilings(request.dtypes))
             case Release():
                 self._release()
-                return Released()
+                return Released(threads_left=len(set(threading.enumerate()) - self._threads_before))
 
     def _open(self, request: Open) -> Opened:
         self._discovery = discover(request.benchmarks_dir)
@@ -112,6 +114,7 @@ class Worker:
         return Described(work=work)
 
     def _prepare(self, request: Prepare) -> Prepared:
+        self._threads_before = set(threading.enumerate())
         info = self._suite().info(request.key)
         if info.kind == "suite":
             cell = self._suite().suite_cell(request.key)

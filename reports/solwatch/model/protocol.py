@@ -112,7 +112,9 @@ class CeilingsMeasured(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Released(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Reply to ``Release``."""
+    """Reply to ``Release``. ``threads_left``: how many that the cell started still run, in Python's count."""
+
+    threads_left: int = 0
 
 
 class Failed(msgspec.Struct, frozen=True, kw_only=True, tag=True):

@@ -40,7 +40,7 @@ def test_a_head_that_breaks_at_import_what_base_opens_is_broken(
 def test_a_suite_that_opens_on_neither_side_is_not_the_heads_fault(toy: Any) -> None:
     toy.commit("breaks at import", op="import os\nos._exit(3)\n", suite="import toy\n" + toy.suite)
     toy.commit("still")
-    with pytest.raises(MachineError, match="the suite of head does not open on cpu: died: .* code 3"):
+    with pytest.raises(MachineError, match=r"the suite of head does not open on cpu: died: .* code 3"):
         toy.compare("HEAD~1")
 
 
@@ -76,3 +76,35 @@ def test_a_worker_killed_once_from_outside_during_the_survey_is_asked_again(
     outcome = toy.compare("HEAD~1", rounds=1)
     assert not {cell.verdict for cell in outcome.judgement.verdicts} & {Verdict.BROKEN, Verdict.VOID}
     assert outcome.record.header.ceilings.sustained_flops
+
+
+LEAK = """
+import threading, time
+
+def spin():
+    while True:
+        pass
+
+class A:
+    def time_leaks(self):
+        pass
+    def setup(self):
+        for _ in range(2):
+            threading.Thread(target=spin, daemon={daemon}).start()
+
+class B:
+    def time_clean(self):
+        time.sleep(1e-4)
+"""
+
+
+@pytest.mark.parametrize("daemon", [True, False])
+def test_threads_that_a_cell_leaves_running_do_not_reach_the_next_one(toy: Any, daemon: bool) -> None:
+    toy.commit("leaks", suite=LEAK.format(daemon=daemon))
+    outcome = toy.compare("HEAD", rounds=1)
+    by_key = {cell.key: cell for cell in outcome.record.rounds[0].cells}
+    clean = by_key["toy_suite.B.time_clean"]
+    assert clean.base is not None
+    for side in (clean.head, clean.base):
+        assert side.failure is None
+        assert min(sample for block in side.blocks for sample in block.samples_s) < 1e-3
