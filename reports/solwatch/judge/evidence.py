@@ -22,7 +22,7 @@ def percent(fraction: float | None) -> str:
     """Return a fraction as a percentage with three digits, ``unknown`` when there is none."""
     if fraction is None:
         return "unknown"
-    return f"{100 * fraction:.3g} %" if fraction < 10 else "more than tenfold"
+    return f"{100 * fraction:.3g} %" if fraction <= 10 else "more than 1000 %"
 
 
 def interval(estimate: Estimate) -> str:
@@ -59,7 +59,10 @@ def decision_evidence(decision: Decision, ratio: Estimate | None, facts: CellFac
             sentences.append("it is probably faster, but not surely enough to say so")
         return sentences
     advice = "raise rounds or budget_s, quieten the machine, or raise min_effect for this cell"
-    seen = f"this run could have called a slowdown of {percent(decision.mde)}; wanted {percent(limits.min_effect)}"
+    seen = (
+        f"a run with this noise calls a slowdown of {percent(decision.mde)} {percent(1 - miss_rate)} of the time "
+        f"(MDE); wanted {percent(limits.min_effect)}"
+    )
     return [measured, f"{seen}: {advice}"]
 
 

@@ -30,7 +30,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 
     ``verdict``: slower, faster, unchanged or undecided. ``final``: no more rounds are needed. ``decided_at``: the
     number of completed rounds at which it fell. ``p_value``: of θ <= δ0, adjusted for cells and looks. ``mde``:
-    the slowdown, a fraction, that these rounds could have called.
+    the slowdown, a fraction, that so many rounds with this noise call with probability 1 - ``miss_rate``.
     """
 
     verdict: Verdict

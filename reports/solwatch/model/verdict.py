@@ -15,7 +15,7 @@ class Verdict(StrEnum):
     ``SLOWER``: head is slower than the margin allows, beyond what noise explains
     ``FASTER``: the mirror image
     ``UNCHANGED``: a slowdown of the min effect is ruled out
-    ``UNDECIDED``: neither could be shown; the MDE says what could have been
+    ``UNDECIDED``: neither could be shown; the MDE says what a run with this noise does show
     ``BELOW_FLOOR``: the SOL score is under the floor set for the cell
     ``BROKEN``: head raises, hangs, gives a wrong result, or no longer has the cell
     ``NEW``: base can't run it: measured, floors apply, never slower
@@ -57,9 +57,10 @@ class Reason(StrEnum):
 class CellVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """The judgement of one cell.
 
-    ``slowdown_ratio``: head / base over rounds. ``mde``: the smallest slowdown (a fraction) this run could
-    have called, ``None`` when nothing could be computed. ``p_value``: of θ ≤ δ0, already adjusted for cells
-    and looks. ``min_effect`` and ``margin`` are the thresholds used. ``evidence``: short sentences.
+    ``slowdown_ratio``: head / base over rounds. ``mde``: the slowdown (a fraction) that a run of as many rounds
+    with this noise calls with probability 1 - ``miss_rate``, ``None`` when nothing could be computed. ``p_value``:
+    of θ ≤ δ0, already adjusted for cells and looks. ``min_effect`` and ``margin`` are the thresholds used.
+    ``evidence``: short sentences.
     """
 
     key: str

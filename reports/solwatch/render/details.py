@@ -7,7 +7,7 @@ from solwatch.judge.judgement import CellFacts, SideFacts
 from solwatch.model.estimate import Estimate
 from solwatch.model.verdict import CellVerdict
 from solwatch.render.plain import plain
-from solwatch.render.units import ABSENT, percentage, quantity, scaled
+from solwatch.render.units import ABSENT, detectable, percentage, quantity, scaled
 from solwatch.sol.score import CeilingKind
 
 THROTTLE_REASONS = {
@@ -55,9 +55,7 @@ def _limits(cell: CellVerdict, facts: CellFacts) -> list[tuple[str, str]]:
     if cell.slowdown_ratio is not None:
         limits.append(("min effect (δ1)", percentage(facts.thresholds.min_effect)))
         limits.append(("margin (δ0)", percentage(facts.thresholds.margin)))
-        limits.append(
-            ("detectable here (MDE)", percentage(cell.mde) if cell.mde is not None and cell.mde < 10 else ABSENT)
-        )
+        limits.append(("detectable here (MDE)", detectable(cell.mde)))
         limits.append(("adjusted p, slower", f"{cell.p_value:.2g}" if cell.p_value is not None else ABSENT))
         limits.append(("decided after", f"{facts.decided_at} rounds" if facts.decided_at is not None else ABSENT))
     if facts.thresholds.sol_floor is not None:

@@ -44,6 +44,11 @@ def percentage(fraction: float | None, digits: int = 3) -> str:
     return f"{_significant(100 * fraction, digits)} %"
 
 
+def detectable(fraction: float | None) -> str:
+    """Return an MDE as a percentage; beyond tenfold it is only said to be so, infinite ones included."""
+    return "> 1000 %" if fraction is not None and fraction > 10 else percentage(fraction)
+
+
 def change(ratio: float | None) -> str:
     """Return a slowdown ratio as a signed percentage, ``+2.31 %``, or as ``6.4×`` when it is far from 1."""
     if ratio is None or not math.isfinite(ratio):

@@ -10,7 +10,7 @@ from solwatch.render.details import Detail, cell_detail
 from solwatch.render.headline import SEVERITY, Headline, headline, verdict_word
 from solwatch.render.plain import plain
 from solwatch.render.setting import Setting, ceiling_lines, device_lines, run_lines, threshold_lines
-from solwatch.render.units import ABSENT, change, percentage, quantity, scaled
+from solwatch.render.units import ABSENT, change, detectable, percentage, quantity, scaled
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def _row(index: int, cell: CellVerdict, facts: CellFacts) -> CellRow:
         mfu=percentage(head.score.mfu if head.score and not void else None),
         mbu=percentage(head.score.mbu if head.score and not void else None),
         energy=scaled(head.energy_j, "J", 3),
-        mde=percentage(cell.mde) if cell.mde is not None and cell.mde < 10 else ABSENT,
+        mde=detectable(cell.mde),
         ratio=ratio.point if ratio else None,
         ratio_low=ratio.low if ratio else None,
         ratio_high=ratio.high if ratio else None,

@@ -1,4 +1,4 @@
-"""The minimum detectable effect: what a run with this noise could have seen."""
+"""The minimum detectable effect: what a run with this noise sees almost surely."""
 
 import math
 

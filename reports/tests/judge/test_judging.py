@@ -46,7 +46,7 @@ def test_noise_is_undecided_and_a_run_that_decided_nothing_exits_with_4() -> Non
     cell = only(judgement)
     assert (cell.verdict, cell.reason) == (Verdict.UNDECIDED, Reason.NOISE)
     assert cell.mde is not None
-    assert "this run could have called a slowdown of" in cell.evidence[1]
+    assert "99 % of the time (MDE); wanted" in cell.evidence[1]
     assert judgement.exit_code == ExitCode.UNDECIDED
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solwatch.render.units import ABSENT, change, clock_time, percentage, quantity, scaled
+from solwatch.render.units import ABSENT, change, clock_time, detectable, percentage, quantity, scaled
 
 
 @pytest.mark.parametrize(
@@ -69,3 +69,11 @@ def test_a_scaled_figure_reads_back_within_its_digits(value: float) -> None:
     factor = {"P": 1e15, "T": 1e12, "G": 1e9, "M": 1e6, "k": 1e3, "": 1, "m": 1e-3, "µ": 1e-6, "n": 1e-9}[unit[:-1]]
     assert float(number) * factor == pytest.approx(value, rel=6e-4)
     assert len(number.replace(".", "").lstrip("0")) <= 4
+
+
+@pytest.mark.parametrize(
+    ("fraction", "text"),
+    [(0.312, "31.2 %"), (10.0, "1000 %"), (10.01, "> 1000 %"), (math.inf, "> 1000 %"), (None, ABSENT)],
+)
+def test_an_effect_that_only_a_gross_slowdown_reaches_is_said_to_be_large(fraction: float | None, text: str) -> None:
+    assert detectable(fraction) == text
