@@ -35,11 +35,13 @@ def interval(estimate: Estimate) -> str:
     )
 
 
-def decision_evidence(decision: Decision, ratio: Estimate | None, facts: CellFacts, miss_rate: float) -> list[str]:
-    """Return what a rule's decision rests on, most important first."""
+def decision_evidence(
+    decision: Decision, ratio: Estimate | None, facts: CellFacts, miss_rate: float, limit: str
+) -> list[str]:
+    """Return what a rule's decision rests on, most important first; ``limit``: what kept it from deciding."""
     limits = facts.thresholds
     if ratio is None:
-        return ["no round was completed for this cell: raise budget_s or measure fewer cells"]
+        return ["no round of this cell can be used", limit]
     over = f"over {ratio.count} round{'s' if ratio.count != 1 else ''}"
     measured = f"head / base is {interval(ratio)} {over}"
     if decision.verdict is Verdict.SLOWER:
@@ -58,12 +60,11 @@ def decision_evidence(decision: Decision, ratio: Estimate | None, facts: CellFac
         if ratio.high is not None and ratio.high < 1 / (1 + limits.margin):
             sentences.append("it is probably faster, but not surely enough to say so")
         return sentences
-    advice = "raise rounds or budget_s, quieten the machine, or raise min_effect for this cell"
     seen = (
         f"a run with this noise calls a slowdown of {percent(decision.mde)} {percent(1 - miss_rate)} of the time "
         f"(MDE); wanted {percent(limits.min_effect)}"
     )
-    return [measured, f"{seen}: {advice}"]
+    return [measured, seen, limit]
 
 
 def floor_evidence(score: float, best: float, floor: float) -> str:

@@ -12,6 +12,13 @@ from solwatch.stats.holm import holm
 from solwatch.stats.margin import p_above, p_below
 from solwatch.stats.moments import moments
 
+_REASONS = {
+    Verdict.SLOWER: Reason.ABOVE_MARGIN,
+    Verdict.FASTER: Reason.BELOW_MARGIN,
+    Verdict.UNCHANGED: Reason.WITHIN_MIN_EFFECT,
+    Verdict.UNDECIDED: Reason.NOISE,
+}
+
 
 @dataclass
 class _State:
@@ -70,7 +77,7 @@ class HolmT:
         return {
             cell.key: Decision(
                 verdict=states[cell.key].verdict,
-                reason=_reason(states[cell.key].verdict, completed >= self.looks[-1]),
+                reason=_REASONS[states[cell.key].verdict],
                 final=states[cell.key].final,
                 decided_at=states[cell.key].decided_at,
                 p_value=p_slower[cell.key],
@@ -127,13 +134,3 @@ def _mde(cell: ComparedCell, alarm_rate: float, miss_rate: float) -> float | Non
     return detectable_slowdown(
         found.spread, found.count, margin=cell.margin, alarm_rate=alarm_rate, miss_rate=miss_rate
     )
-
-
-def _reason(verdict: Verdict, looks_used_up: bool) -> Reason:
-    if verdict is Verdict.UNDECIDED:
-        return Reason.NOISE if looks_used_up else Reason.BUDGET
-    return {
-        Verdict.SLOWER: Reason.ABOVE_MARGIN,
-        Verdict.FASTER: Reason.BELOW_MARGIN,
-        Verdict.UNCHANGED: Reason.WITHIN_MIN_EFFECT,
-    }[verdict]

@@ -6,6 +6,7 @@ from solwatch.judge.case import Case, cases
 from solwatch.judge.evidence import decision_evidence, floor_evidence, side_evidence
 from solwatch.judge.holm_t import HolmT
 from solwatch.judge.judgement import CellFacts, Coverage, Judgement, LookDecision
+from solwatch.judge.limits import limit_evidence, limit_reason
 from solwatch.judge.rule import Decision, Rule
 from solwatch.judge.series import log_ratios, null_log_ratios
 from solwatch.judge.side import measured_excess
@@ -32,7 +33,7 @@ def judge(record: Record, rule: Rule | None = None) -> Judgement:
     found = cases(record)
     thresholds = _thresholds(record, rule, found)
     decisions = _decide(record, rule, found)
-    verdicts = [_verdict(case, decisions.get(case.info.key), thresholds, record.header.ceilings) for case in found]
+    verdicts = [_verdict(case, decisions.get(case.info.key), thresholds, record) for case in found]
     return Judgement(
         verdicts=verdicts,
         facts={case.info.key: _facts(case, decisions.get(case.info.key)) for case in found},
@@ -83,7 +84,7 @@ def _family(found: Sequence[Case], *, gated: bool) -> int:
     return sum(case.facts.thresholds.gated is gated for case in found)
 
 
-def _verdict(case: Case, decision: Decision | None, thresholds: Thresholds, ceilings: Ceilings) -> CellVerdict:
+def _verdict(case: Case, decision: Decision | None, thresholds: Thresholds, record: Record) -> CellVerdict:
     facts = case.facts
     ratio = ratio_estimate(log_ratios(facts.rounds), INTERVAL_LEVEL)
     null_ratio = ratio_estimate(null_log_ratios(facts.rounds), INTERVAL_LEVEL)
@@ -92,14 +93,17 @@ def _verdict(case: Case, decision: Decision | None, thresholds: Thresholds, ceil
     else:
         assert decision is not None, "a case without a finding is decided by the rule"
         verdict, reason = decision.verdict, decision.reason
-        evidence = decision_evidence(decision, ratio, facts, thresholds.miss_rate)
+        if verdict is Verdict.UNDECIDED:
+            reason = limit_reason(record, thresholds)
+        advice = limit_evidence(reason, record, thresholds)
+        evidence = decision_evidence(decision, ratio, facts, thresholds.miss_rate, advice)
     missed = _missed_floor(facts, thresholds)
     if missed is not None and (verdict in FLOORED or verdict is Verdict.SLOWER):
         evidence.append(missed)
         if verdict in FLOORED:
             verdict, reason = Verdict.BELOW_FLOOR, Reason.UNDER_SOL_FLOOR
     if verdict not in (Verdict.BROKEN, Verdict.VOID):
-        evidence += side_evidence(facts, null_ratio, _beaten_ceilings(facts, ceilings))
+        evidence += side_evidence(facts, null_ratio, _beaten_ceilings(facts, record.header.ceilings))
     return CellVerdict(
         key=case.info.key,
         verdict=verdict,

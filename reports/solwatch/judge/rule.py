@@ -28,7 +28,8 @@ class ComparedCell(msgspec.Struct, frozen=True, kw_only=True):
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """What a rule says of one cell.
 
-    ``verdict``: slower, faster, unchanged or undecided. ``final``: no more rounds are needed. ``decided_at``: the
+    ``verdict``: slower, faster, unchanged or undecided. ``reason``: of the times; what ended a run
+    before its last look is not the rule's to say. ``final``: no more rounds are needed. ``decided_at``: the
     number of completed rounds at which it fell. ``p_value``: of θ <= δ0, adjusted for cells and looks. ``mde``:
     the slowdown, a fraction, that so many rounds with this noise call with probability 1 - ``miss_rate``.
     """

@@ -40,6 +40,8 @@ class Reason(StrEnum):
     WITHIN_MIN_EFFECT = "within_min_effect"
     NOISE = "noise"
     BUDGET = "budget"
+    ROUNDS = "rounds"
+    INTERRUPTED = "interrupted"
     UNDER_SOL_FLOOR = "under_sol_floor"
     WRONG_RESULT = "wrong_result"
     RAISED = "raised"

@@ -31,6 +31,13 @@ TITLES = {
     "measured": "MEASURED",
 }
 
+_NEEDED = {
+    Reason.NOISE: "more rounds (rounds in [tool.solwatch]) or a quieter machine",
+    Reason.BUDGET: "a larger budget_s (--budget)",
+    Reason.ROUNDS: "more rounds (a larger --rounds, or none)",
+    Reason.INTERRUPTED: "a run that is not interrupted",
+}
+
 
 @dataclass(frozen=True)
 class Headline:
@@ -61,7 +68,7 @@ def headline(record: Record, judgement: Judgement) -> Headline:
         text=_text(state, gated, counted),
         coverage=measured if alone else judgement.coverage.text,
         counts=[(verdict.value, counted[verdict]) for verdict in SEVERITY if counted[verdict]],
-        advice=_advice(record, gated, state),
+        advice=_advice(gated, state),
     )
 
 
@@ -108,7 +115,7 @@ def _ratio(cell: CellVerdict) -> float:
     return cell.slowdown_ratio.point if cell.slowdown_ratio is not None else 0.0
 
 
-def _advice(record: Record, gated: Sequence[CellVerdict], state: str) -> list[str]:
+def _advice(gated: Sequence[CellVerdict], state: str) -> list[str]:
     kinds = {cell.verdict for cell in gated}
     advice = []
     if Verdict.SLOWER in kinds:
@@ -121,10 +128,8 @@ def _advice(record: Record, gated: Sequence[CellVerdict], state: str) -> list[st
         advice.append("below its floor: make the kernel faster, or lower sol_floor in [[tool.solwatch.cells]]")
     if Verdict.VOID in kinds:
         advice.append("void cells could not be measured here: solwatch doctor checks the machine")
-    if Verdict.UNDECIDED in kinds:
-        stopped = record.end.stopped if record.end is not None else "before its end"
-        raised = "a larger budget_s (--budget)" if stopped == "budget" else "more rounds or a quieter machine"
-        advice.append(f"undecided cells need {raised}")
+    reasons = {cell.reason for cell in gated if cell.verdict is Verdict.UNDECIDED}
+    advice += [f"undecided cells need {needed}" for reason, needed in _NEEDED.items() if reason in reasons]
     if state == "undecided" and not gated:
         advice.append("no cell was gated: widen --set or --bench")
     return advice

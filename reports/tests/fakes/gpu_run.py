@@ -29,7 +29,7 @@ def gpu_record(layers: int = 4, rounds: int = 10, *, alone: bool = False, config
     cells = [_special(index, cell) for index, cell in enumerate(cells)]
     peer = _cell(16, "llama-3-8b", suite="peers.AddMM")
     cells.append(FakeCell(key=peer.key, base_s=18.4e-6, work=peer.work, gated=False, launches=3, energy_j=5e-3))
-    return record(cells, rounds=rounds, seed=20260304, alone=alone, config=config)
+    return record(cells, rounds=rounds, seed=20260304, alone=alone, config=config, stopped="budget")
 
 
 def _cell(tokens: int, layer: str, suite: str = "o_proj.OProj") -> FakeCell:

@@ -86,10 +86,6 @@ def test_a_run_that_ends_between_looks_takes_one_there() -> None:
     assert (ended.verdict, ended.decided_at, ended.final) == (Verdict.SLOWER, 5, True)
 
 
-def test_a_run_cut_short_by_its_budget_says_so() -> None:
-    assert decide(wobble(0.005, 0.05, 7), ended=True).reason is Reason.BUDGET
-
-
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_too_few_rounds_decide_nothing(count: int) -> None:
     decision = decide([0.5, 0.5][:count], ended=True)

@@ -50,6 +50,24 @@ def test_noise_is_undecided_and_a_run_that_decided_nothing_exits_with_4() -> Non
     assert judgement.exit_code == ExitCode.UNDECIDED
 
 
+@pytest.mark.parametrize(
+    ("rounds", "stopped", "reason", "said"),
+    [
+        (16, "rounds", Reason.NOISE, "all 16 rounds were taken: quieten the machine, raise rounds in [tool.solwatch]"),
+        (7, "budget", Reason.BUDGET, "the budget of 300 s ended measuring after 7 of 16 rounds: raise budget_s"),
+        (7, "rounds", Reason.ROUNDS, "asked for ended measuring after 7 of 16 rounds: raise --rounds or leave it out"),
+        (7, "interrupted", Reason.INTERRUPTED, "measuring was interrupted after 7 of 16 rounds: measure again"),
+        (7, None, Reason.INTERRUPTED, "measuring was interrupted after 7 of 16 rounds: measure again"),
+    ],
+)
+def test_an_undecided_cell_names_the_limit_that_kept_it_so(
+    rounds: int, stopped: str | None, reason: Reason, said: str
+) -> None:
+    cell = only(judge(record([FakeCell(key="a", spread=0.1)], rounds=rounds, stopped=stopped)))
+    assert (cell.verdict, cell.reason) == (Verdict.UNDECIDED, reason)
+    assert said in cell.evidence[2]
+
+
 def test_undecided_cells_fail_only_where_asked() -> None:
     cells = [FakeCell(key="a", spread=0.1), FakeCell(key="b")]
     assert judge(record(cells, rounds=16)).exit_code == ExitCode.OK
