@@ -65,8 +65,8 @@ def test_a_worker_killed_once_from_outside_during_the_survey_is_asked_again(
     forked: list[int] = []
     fork = ForkServer.fork
 
-    def fork_and_kill_one(server: ForkServer, *arguments: Any) -> Any:
-        worker = fork(server, *arguments)
+    def fork_and_kill_one(server: ForkServer, *arguments: Any, **options: Any) -> Any:
+        worker = fork(server, *arguments, **options)
         forked.append(worker.pid)
         if len(forked) == number:
             os.kill(worker.pid, signal.SIGKILL)
@@ -102,8 +102,10 @@ class B:
 def test_threads_that_a_cell_leaves_running_do_not_reach_the_next_one(toy: Any, daemon: bool) -> None:
     toy.commit("leaks", suite=LEAK.format(daemon=daemon))
     outcome = toy.compare("HEAD", rounds=1)
-    by_key = {cell.key: cell for cell in outcome.record.rounds[0].cells}
-    clean = by_key["toy_suite.B.time_clean"]
+    leaks, clean = outcome.record.rounds[0].cells
+    assert (leaks.key, clean.key) == ("toy_suite.A.time_leaks", "toy_suite.B.time_clean"), (
+        "another order proves nothing"
+    )
     assert clean.base is not None
     for side in (clean.head, clean.base):
         assert side.failure is None
