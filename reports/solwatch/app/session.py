@@ -72,6 +72,8 @@ def session(request: Request, services: Services) -> Iterator[Session]:
     expressions_of(request.selection)  # a request that makes no sense is refused before anything is built
     device = resolve_device(request.device)
     head, base = _built(request, services, device.split(":")[0])
+    if base is not None and head.commit.build == base.commit.build:
+        services.say("head and base are one and the same build: only noise can differ between them")
     with device_lock(device, services.say), _server(request, services) as server:
         bench = _bench(request, services, device, head, server)
         services.say(f"surveying cells and ceilings on {device}")
