@@ -67,11 +67,6 @@ def decision_evidence(
     return [measured, seen, limit]
 
 
-def floor_evidence(score: float, best: float, floor: float) -> str:
-    """Return the sentence on a SOL floor that is missed even at the interval's good end, ``best``."""
-    return f"SOL score {score:.3f}, at best {best:.3f}, is under the floor of {floor:.3f} (sol_floor)"
-
-
 def side_evidence(facts: CellFacts, null_ratio: Estimate | None, exceeded: list[str]) -> list[str]:
     """Return what a reader must know of how the cell was measured, whatever the verdict."""
     sentences = [f"{text}; its score is left out" for text in exceeded]

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from solwatch.judge.case import Case, cases
-from solwatch.judge.evidence import decision_evidence, floor_evidence, side_evidence
+from solwatch.judge.evidence import decision_evidence, side_evidence
+from solwatch.judge.floor import missed_floor, unchecked_floor
 from solwatch.judge.holm_t import HolmT
 from solwatch.judge.judgement import CellFacts, Coverage, Judgement, LookDecision
 from solwatch.judge.limits import limit_evidence, limit_reason
@@ -16,7 +17,7 @@ from solwatch.model.record import Ceilings, Record
 from solwatch.model.verdict import CellVerdict, Reason, Verdict, exit_code
 from solwatch.sol.score import CeilingKind, sol_limit
 from solwatch.stats.centre import TRIM_FRACTION
-from solwatch.stats.ratio import ratio_estimate, time_estimate
+from solwatch.stats.ratio import ratio_estimate
 
 FLOORED = frozenset({Verdict.FASTER, Verdict.UNCHANGED, Verdict.UNDECIDED, Verdict.NEW})
 """Verdicts that a missed SOL floor takes the place of; the others say something worse already."""
@@ -97,11 +98,15 @@ def _verdict(case: Case, decision: Decision | None, thresholds: Thresholds, reco
             reason = limit_reason(record, thresholds)
         advice = limit_evidence(reason, record, thresholds)
         evidence = decision_evidence(decision, ratio, facts, thresholds.miss_rate, advice)
-    missed = _missed_floor(facts, thresholds)
+    missed, unchecked = missed_floor(facts, thresholds), unchecked_floor(facts)
     if missed is not None and (verdict in FLOORED or verdict is Verdict.SLOWER):
         evidence.append(missed)
         if verdict in FLOORED:
             verdict, reason = Verdict.BELOW_FLOOR, Reason.UNDER_SOL_FLOOR
+    elif unchecked is not None and verdict in FLOORED:
+        evidence.insert(0, unchecked)
+        if verdict is not Verdict.UNDECIDED:
+            verdict, reason = Verdict.UNDECIDED, Reason.FLOOR_UNCHECKED
     if verdict not in (Verdict.BROKEN, Verdict.VOID):
         evidence += side_evidence(facts, null_ratio, _beaten_ceilings(facts, record.header.ceilings))
     return CellVerdict(
@@ -118,24 +123,6 @@ def _verdict(case: Case, decision: Decision | None, thresholds: Thresholds, reco
         margin=facts.thresholds.margin,
         rounds=len(facts.rounds),
     )
-
-
-def _missed_floor(facts: CellFacts, thresholds: Thresholds) -> str | None:
-    """Return evidence when head is under its SOL floor even at the good end of its interval.
-
-    One-sided at the false-alarm rate, shared over looks and cells like every other way to fail a commit.
-    """
-    floor = facts.thresholds.sol_floor
-    score = facts.head.score
-    if floor is None or score is None or score.sol_score is None:
-        return None
-    rate = thresholds.false_alarm_rate / (len(thresholds.looks) * max(thresholds.family, 1))
-    times = [fact.head_s for fact in facts.rounds if fact.head_s is not None]
-    time = time_estimate(times, 1 - 2 * rate)
-    if time is None or time.low is None or len(times) < MIN_ROUNDS:
-        return None
-    best = score.t_sol_s / time.low
-    return floor_evidence(score.sol_score, best, floor) if best < floor else None
 
 
 def _beaten_ceilings(facts: CellFacts, ceilings: Ceilings) -> list[str]:

@@ -15,7 +15,7 @@ class CellOverride(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     ``match``: glob on the cell's key
     ``min_effect``: as above, for these cells
     ``margin``: as above, for these cells
-    ``sol_floor``: SOL score below which the commit fails, whatever its base did
+    ``sol_floor``: SOL score below which the commit fails, whatever its base did; without a score the cell is undecided
     ``gated``: whether these cells count for the exit code
     """
 

@@ -15,7 +15,7 @@ class Verdict(StrEnum):
     ``SLOWER``: head is slower than the margin allows, beyond what noise explains
     ``FASTER``: the mirror image
     ``UNCHANGED``: a slowdown of the min effect is ruled out
-    ``UNDECIDED``: neither could be shown; the MDE says what a run with this noise does show
+    ``UNDECIDED``: neither could be shown, or a SOL floor not be checked; the MDE says what such a run does show
     ``BELOW_FLOOR``: the SOL score is under the floor set for the cell
     ``BROKEN``: head raises, hangs, gives a wrong result, or no longer has the cell
     ``NEW``: base can't run it: measured, floors apply, never slower
@@ -43,6 +43,7 @@ class Reason(StrEnum):
     ROUNDS = "rounds"
     INTERRUPTED = "interrupted"
     UNDER_SOL_FLOOR = "under_sol_floor"
+    FLOOR_UNCHECKED = "floor_unchecked"
     WRONG_RESULT = "wrong_result"
     RAISED = "raised"
     OUT_OF_MEMORY = "out_of_memory"

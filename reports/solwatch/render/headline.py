@@ -35,6 +35,7 @@ _NEEDED = {
     Reason.NOISE: "more rounds (rounds in [tool.solwatch]) or a quieter machine",
     Reason.BUDGET: "a larger budget_s (--budget)",
     Reason.ROUNDS: "more rounds (a larger --rounds, or none)",
+    Reason.FLOOR_UNCHECKED: "a SOL score where sol_floor is set",
     Reason.INTERRUPTED: "a run that is not interrupted",
 }
 
@@ -61,7 +62,8 @@ def headline(record: Record, judgement: Judgement) -> Headline:
     counted = Counter(cell.verdict for cell in gated)
     state = _state(record, judgement)
     alone = record.header.base is None
-    measured = f"{counted[Verdict.NEW] + counted[Verdict.BELOW_FLOOR]} of {len(gated)} measured"
+    timed = counted[Verdict.NEW] + counted[Verdict.BELOW_FLOOR] + counted[Verdict.UNDECIDED]
+    measured = f"{timed} of {len(gated)} measured"
     return Headline(
         state=state,
         title=TITLES[state],
@@ -100,7 +102,10 @@ def _text(state: str, gated: Sequence[CellVerdict], counted: Counter[Verdict]) -
         return "head alone, there is no base to compare with"
     if state == "untrusted":
         return f"{counted[Verdict.VOID]} of {len(gated)} cells could not be measured"
-    return "the noise hides what the gate must catch" if counted[Verdict.UNDECIDED] else "nothing was compared"
+    reasons = {cell.reason for cell in gated if cell.verdict is Verdict.UNDECIDED}
+    if reasons == {Reason.FLOOR_UNCHECKED}:
+        return "no SOL floor could be checked"
+    return "the noise hides what the gate must catch" if reasons else "nothing was compared"
 
 
 def _worst(gated: Sequence[CellVerdict]) -> str:

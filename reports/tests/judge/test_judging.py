@@ -183,6 +183,33 @@ def test_a_new_cell_is_held_to_its_floor() -> None:
     assert only(judge(record([cell], config=config))).verdict is Verdict.BELOW_FLOOR
 
 
+@pytest.mark.parametrize("alone", [True, False])
+@pytest.mark.parametrize(
+    ("work", "rounds", "ceilings", "why"),
+    [
+        (None, 16, Ceilings(), "does not say what work the cell does"),
+        (WORK, 16, Ceilings(), "no ceiling is known for bfloat16"),
+        (WORK, 16, Ceilings(sustained_flops={"bfloat16": 1e9}, sustained_bandwidth=1e9), "beats the measured ceiling"),
+        (WORK, 2, CPU_CEILINGS, "2 of the 3 rounds that it takes"),
+    ],
+)
+def test_a_floor_that_can_not_be_checked_leaves_the_cell_undecided_and_says_why(
+    work: Work | None, rounds: int, ceilings: Ceilings, why: str, alone: bool
+) -> None:
+    config = Config(cells=[CellOverride(match="a", sol_floor=0.5)])
+    taken = record(
+        [FakeCell(key="a", base_s=1e-1 if rounds == 2 else 1e-3, work=work)],
+        rounds=rounds, config=config, fingerprint=CPU, ceilings=ceilings, alone=alone,
+    )  # fmt: skip
+    judgement = judge(taken)
+    cell = only(judgement)
+    assert cell.verdict is Verdict.UNDECIDED
+    assert rounds == 2 or cell.reason is Reason.FLOOR_UNCHECKED
+    assert cell.evidence[0].startswith("the SOL floor of 0.500 (sol_floor) could not be checked: ")
+    assert why in cell.evidence[0]
+    assert judgement.exit_code == ExitCode.UNDECIDED
+
+
 def test_slower_stays_slower_under_a_missed_floor() -> None:
     config = Config(cells=[CellOverride(match="a", sol_floor=0.5)])
     cell = only(judge(record([FakeCell(key="a", base_s=20e-6, ratio=1.1, work=WORK)], config=config)))
