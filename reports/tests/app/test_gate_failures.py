@@ -2,6 +2,7 @@
 
 import os
 import signal
+import statistics
 from typing import Any
 
 import pytest
@@ -85,16 +86,16 @@ def spin():
     while True:
         pass
 
-class A:
+class Clean:
+    def time_clean(self):
+        time.sleep(1e-4)
+
+class Leaks:
     def time_leaks(self):
         pass
     def setup(self):
         for _ in range(2):
             threading.Thread(target=spin, daemon={daemon}).start()
-
-class B:
-    def time_clean(self):
-        time.sleep(1e-4)
 """
 
 
@@ -103,10 +104,8 @@ def test_threads_that_a_cell_leaves_running_do_not_reach_the_next_one(toy: Any, 
     toy.commit("leaks", suite=LEAK.format(daemon=daemon))
     outcome = toy.compare("HEAD", rounds=1)
     leaks, clean = outcome.record.rounds[0].cells
-    assert (leaks.key, clean.key) == ("toy_suite.A.time_leaks", "toy_suite.B.time_clean"), (
-        "another order proves nothing"
-    )
+    assert [leaks.key, clean.key] == ["toy_suite.Leaks.time_leaks", "toy_suite.Clean.time_clean"]
     assert clean.base is not None
     for side in (clean.head, clean.base):
         assert side.failure is None
-        assert min(sample for block in side.blocks for sample in block.samples_s) < 1e-3
+        assert statistics.median(sample for block in side.blocks for sample in block.samples_s) < 2e-3
