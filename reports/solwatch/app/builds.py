@@ -12,7 +12,7 @@ import msgspec
 from solwatch.app.sides import Side
 from solwatch.model.config import Config
 from solwatch.model.errors import BuildError, HeadBuildError, MachineError, RequestError
-from solwatch.model.record import Commit
+from solwatch.model.record import Commit, Environment
 from solwatch.workspace.builds import Builder
 from solwatch.workspace.git import Repository
 
@@ -24,13 +24,17 @@ _TOLD = ("building ", "waiting ")
 
 @dataclass(frozen=True, kw_only=True)
 class Built:
-    """A commit with its build and its suite on disk. ``wall_s``: what building took, 0 from the cache."""
+    """A commit with its build and its suite on disk. ``wall_s``: what building took, 0 from the cache.
+
+    ``environment``: the one it is measured in, ``None`` for this process's own.
+    """
 
     commit: Commit
     side: Side
     benchmarks_dir: Path
     compiled: bool
     wall_s: float
+    environment: Environment | None = None
 
 
 def builder_for(

@@ -64,6 +64,7 @@ def main() -> None:
     """Serve fork requests on the descriptor given as the only argument until it closes."""
     _die_with_parent()
     _adopt_orphans()
+    _leave_working_folder()
     workers: set[int] = set()
     channel: Channel[Fork | Reap] = Channel(socket.socket(fileno=int(sys.argv[1])), Fork | Reap)
     for name in PRELOADED:
@@ -96,6 +97,12 @@ def main() -> None:
         os.close(descriptors[0])
         workers.add(pid)
         channel.send(Forked(pid=pid))
+
+
+def _leave_working_folder() -> None:
+    """Take the folder that ``-m`` put on sys.path off again: a side must not import the working tree's files."""
+    if sys.path[:1] == [str(Path.cwd())]:
+        del sys.path[0]
 
 
 def _become_worker(request: Fork, descriptor: int) -> None:

@@ -31,6 +31,10 @@ def keep(record: Record, judgement: Judgement, root: Path, path: Path) -> Kept:
         report = write_report(record, judgement, root / record.header.config.report)
     except (MachineError, OSError) as error:
         warnings.append(f"the report was not written: {error}")
+    if record.header.head_env is not None:
+        # asv knows a result by its commit: two environments at one commit would take each other's place
+        warnings.append("asv's history was not written: it is of commits, these times are of environments")
+        return Kept(report=report, record=path, warnings=warnings)
     try:
         warnings += save_results(record, judgement, root / record.header.config.results, write=write_atomically)
     except _UNWRITABLE as error:

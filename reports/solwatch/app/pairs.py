@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from solwatch.app.processes import CellFailed, WorkerProcess
 from solwatch.app.sides import Bench, Side
+from solwatch.model.errors import MachineError
 from solwatch.model.ports import Clock
 
 
@@ -28,7 +29,7 @@ class Opening:
     def discard(self) -> None:
         """End the worker, opened or not."""
         self.process.kill()
-        with contextlib.suppress(CellFailed):
+        with contextlib.suppress(CellFailed, MachineError):
             self.opened.result()
         self.process.end()
 
@@ -102,9 +103,9 @@ class Pairs:
         pair = Pair(index, head_slot, [], self._clock.monotonic())
         for slot, side in enumerate(in_slots):
             process = self._bench.fork(side, slot)
-            pair.openings.append(Opening(slot, side, process, self._threads.submit(self._open, pair, process)))
+            pair.openings.append(Opening(slot, side, process, self._threads.submit(self._open, pair, process, side)))
         return pair
 
-    def _open(self, pair: Pair, process: WorkerProcess) -> None:
-        self._bench.open(process)
+    def _open(self, pair: Pair, process: WorkerProcess, side: Side) -> None:
+        self._bench.open(process, side)
         pair.ended_s.append(self._clock.monotonic())

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from solwatch.app.fingerprints import ENVIRONMENT_FIELDS, require_comparable
 from solwatch.app.gate import Outcome
 from solwatch.app.keeping import Kept, write_report
 from solwatch.judge.judging import judge
@@ -18,10 +19,18 @@ def newest_record(records: Path) -> Path:
 
 
 def reported(path: Path, output: Path) -> Outcome:
-    """Judge the record in ``path`` by the thresholds frozen in it and write its page into ``output``."""
+    """Judge the record in ``path`` by the thresholds frozen in it and write its page into ``output``.
+
+    Raises ``MachineError`` when its sides were measured on different devices or drivers.
+    """
     record = read_record(path)
     if not record.rounds:
         raise NothingMeasuredError(f"{path} has no completed round: nothing to judge")
+    header = record.header
+    if header.base_fingerprint is not None:
+        require_comparable(
+            header.base_fingerprint, header.fingerprint, names=("base", "head"), subject=ENVIRONMENT_FIELDS
+        )
     judgement = judge(record)
     report = write_report(record, judgement, output)
     return Outcome(record=record, judgement=judgement, kept=Kept(report=report, record=path, warnings=[]))

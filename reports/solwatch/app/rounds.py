@@ -204,7 +204,7 @@ class RoundRunner:
             except CellFailed as error:
                 self._failed(seat, cell, error.failure)
                 return
-            block = with_foreign_processes(measured.block, self._bench.server)
+            block = with_foreign_processes(measured.block, self._bench.servers)
             seat.blocks.append(block)
             self._note_timer(seat, cell, block)
             if not block.voids or _LASTING & set(block.voids) or self._clock.monotonic() >= plan.retry_until_s:

@@ -6,18 +6,22 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 
 from solwatch import __version__
 from solwatch.app.builds import Built, build, builder_for
 from solwatch.app.device_lock import device_lock
+from solwatch.app.environments import activated, in_environments
+from solwatch.app.fingerprints import ENVIRONMENT_FIELDS, Fingerprints
 from solwatch.app.measuring import Progress
-from solwatch.app.processes import ForkServer
+from solwatch.app.processes import CellFailed, ForkServer
 from solwatch.app.selection import expressions_of
 from solwatch.app.sides import Bench
 from solwatch.app.survey import Survey, survey
 from solwatch.device.resolving import resolve_device
 from solwatch.model.cell import CellSelection
 from solwatch.model.config import Config
+from solwatch.model.errors import MachineError
 from solwatch.model.ports import Clock
 from solwatch.model.record import RecordHeader
 from solwatch.workspace.git import Repository
@@ -26,7 +30,10 @@ from solwatch.workspace.records import SCHEMA
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What was asked: the commits' names (``None`` as head is the working tree), device, cells, seed."""
+    """What was asked: the commits' names (``None`` as head is the working tree), device, cells, seed.
+
+    ``head_env``, ``base_env``: existing environments to measure the head commit in; with both there is no ``base``.
+    """
 
     command: str
     head: str | None
@@ -36,6 +43,8 @@ class Request:
     config: Config
     seed: int | None = None
     rounds: int | None = None
+    head_env: Path | None = None
+    base_env: Path | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,13 +81,18 @@ def session(request: Request, services: Services) -> Iterator[Session]:
     expressions_of(request.selection)  # a request that makes no sense is refused before anything is built
     device = resolve_device(request.device)
     head, base = _built(request, services, device.split(":")[0])
-    if base is not None and head.commit.build == base.commit.build:
+    apart = base is not None and base.environment is not None
+    if base is not None and not apart and head.commit.build == base.commit.build:
         services.say("head and base are one and the same build: only noise can differ between them")
-    with device_lock(device, services.say), _server(request, services) as server:
-        bench = _bench(request, services, device, head, server)
+    with device_lock(device, services.say), contextlib.ExitStack() as servers:
+        server = servers.enter_context(_server(request, services, head))
+        base_server = servers.enter_context(_server(request, services, base)) if base and apart else None
+        bench = _bench(request, services, device, head, server, base_server)
         services.say(f"surveying cells and ceilings on {device}")
+        if base and apart:
+            _require_opens(bench, base)
         found = survey(bench, head.side, (base.side, base.benchmarks_dir) if base else None, request.selection)
-        header = _header(request, services, found, head, base, bench.seed)
+        header = _header(request, services, found, head, base, bench)
         yield Session(bench=bench, head=head, base=base, survey=found, header=header)
 
 
@@ -89,20 +103,55 @@ def _built(request: Request, services: Services, device_type: str) -> tuple[Buil
     if request.head is not None and repository.is_dirty():
         services.say("the working tree has changes that are not measured; --working-tree measures them as head")
     builder = builder_for(repository, request.config, device_type, services.environment)
+    if request.head_env is not None:
+        folders = {"head": request.head_env} | ({"base": request.base_env} if request.base_env else {})
+        sides = in_environments(
+            folders,
+            lambda: build(repository, builder, head, "the commit", request.config, services.say),
+            _allowed(request, services),
+            on_gpu=device_type == "cuda",
+            say=services.say,
+        )
+        return sides["head"], sides.get("base")
     built_base = build(repository, builder, base, "base", request.config, services.say) if base else None
     return build(repository, builder, head, "head", request.config, services.say), built_base
 
 
-def _server(request: Request, services: Services) -> ForkServer:
-    allowed = {
+def _allowed(request: Request, services: Services) -> dict[str, str]:
+    return {
         name: value
         for name, value in services.environment.items()
         if any(fnmatch.fnmatchcase(name, pattern) for pattern in request.config.environment)
     }
-    return ForkServer(allowed, services.repository.root / request.config.records / "logs")
 
 
-def _bench(request: Request, services: Services, device: str, head: Built, server: ForkServer) -> Bench:
+def _server(request: Request, services: Services, built: Built) -> ForkServer:
+    """Start the fork server of the environment that ``built`` is measured in, of this process's own without one."""
+    home, variables = services.repository.root / request.config.records, _allowed(request, services)
+    if built.environment is None:
+        return ForkServer(variables, home / "logs")
+    return ForkServer(
+        activated(built.environment, variables, home / "ruler"),
+        home / "logs" / built.side.name,
+        python=str(Path(built.environment.path) / "bin" / "python"),
+    )
+
+
+def _require_opens(bench: Bench, base: Built) -> None:
+    """Raise ``MachineError`` when the suite doesn't open in base's environment: every cell would be a new one."""
+    try:
+        worker, _ = bench.start(base.side, 1)
+    except CellFailed as error:
+        where = base.environment.path if base.environment else "base"
+        raise MachineError(
+            f"the suite does not open on {bench.device} in {where}: {error.failure.kind}: {error.failure.message}"
+        ) from None
+    worker.close()
+
+
+def _bench(
+    request: Request, services: Services, device: str, head: Built, server: ForkServer, base_server: ForkServer | None
+) -> Bench:
     return Bench(
         server=server,
         benchmarks_dir=head.benchmarks_dir,
@@ -110,11 +159,13 @@ def _bench(request: Request, services: Services, device: str, head: Built, serve
         seed=request.seed if request.seed is not None else secrets.randbits(31),
         caches_dir=services.repository.root / request.config.records / "caches",
         hang_s=request.config.hang_s,
+        base_server=base_server,
+        fingerprints=Fingerprints(ENVIRONMENT_FIELDS if base_server else frozenset()),
     )
 
 
 def _header(
-    request: Request, services: Services, found: Survey, head: Built, base: Built | None, seed: int
+    request: Request, services: Services, found: Survey, head: Built, base: Built | None, bench: Bench
 ) -> RecordHeader:
     return RecordHeader(
         schema=SCHEMA,
@@ -122,7 +173,7 @@ def _header(
         command=request.command,
         created_at=services.clock.now(),
         machine=services.machine,
-        seed=seed,
+        seed=bench.seed,
         head=head.commit,
         base=base.commit if base else None,
         config=request.config,
@@ -131,4 +182,7 @@ def _header(
         cells=found.cells + [each.info for each in found.vanished],
         work=found.work,
         notes=found.notes,
+        base_fingerprint=bench.fingerprints.of("base") if bench.base_server else None,
+        head_env=head.environment,
+        base_env=base.environment if base else None,
     )

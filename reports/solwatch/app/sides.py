@@ -1,9 +1,10 @@
 """What a side of a comparison is: a commit's build, and how to start a worker that measures it."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from solwatch.app.fingerprints import Fingerprints
 from solwatch.app.processes import ForkServer, WorkerProcess
 from solwatch.device.caches import private_caches
 from solwatch.model.protocol import Open, Opened
@@ -19,7 +20,10 @@ class Side:
 
 @dataclass(frozen=True, kw_only=True)
 class Bench:
-    """Where and how both sides are measured: the suite, the device, the seed, the processes' home."""
+    """Where and how both sides are measured: the suite, the device, the seed, the processes' home.
+
+    ``base_server``: where base's processes are forked when its interpreter is another one than head's.
+    """
 
     server: ForkServer
     benchmarks_dir: Path
@@ -27,6 +31,8 @@ class Bench:
     seed: int
     caches_dir: Path
     hang_s: float
+    base_server: ForkServer | None = None
+    fingerprints: Fingerprints = field(default_factory=Fingerprints)
 
     def fork(self, side: Side, slot: int) -> WorkerProcess:
         """Fork a worker for ``side`` in ``slot``; nothing is open yet.
@@ -36,23 +42,35 @@ class Bench:
         """
         caches = self.caches_dir / f"{side.name}-{slot}"
         caches.mkdir(parents=True, exist_ok=True)
-        return self.server.fork(side.path, private_caches(caches), cores=self._cores(slot))
+        server = self.base_server if self.base_server and side.name == "base" else self.server
+        return server.fork(side.path, private_caches(caches), cores=self._cores(slot))
 
-    def open(self, worker: WorkerProcess, *, benchmarks_dir: Path | None = None) -> Opened:
-        """Let a forked worker open suite and device; raises ``CellFailed`` and ends it when it can't."""
+    @property
+    def servers(self) -> tuple[ForkServer, ...]:
+        """All servers whose processes are ours."""
+        return (self.server, self.base_server) if self.base_server else (self.server,)
+
+    def open(self, worker: WorkerProcess, side: Side, *, benchmarks_dir: Path | None = None) -> Opened:
+        """Let a forked worker of ``side`` open suite and device; raises ``CellFailed`` and ends it when it can't.
+
+        Raises ``MachineError`` when its device or software is not what the others were measured on.
+        """
         suite = str(benchmarks_dir or self.benchmarks_dir)
         try:
-            return worker.ask(
+            opened = worker.ask(
                 Open(benchmarks_dir=suite, device=self.device, seed=self.seed), Opened, timeout_s=self.hang_s
             )
+            if benchmarks_dir is None:  # another suite may set up its processes in another way; it isn't timed
+                self.fingerprints.check(side.name, opened.fingerprint)
         except BaseException:
             worker.end()
             raise
+        return opened
 
     def start(self, side: Side, slot: int, *, benchmarks_dir: Path | None = None) -> tuple[WorkerProcess, Opened]:
         """Fork a worker for ``side`` in ``slot`` and open suite and device; raises ``CellFailed``."""
         worker = self.fork(side, slot)
-        return worker, self.open(worker, benchmarks_dir=benchmarks_dir)
+        return worker, self.open(worker, side, benchmarks_dir=benchmarks_dir)
 
     def _cores(self, slot: int) -> list[int]:
         """Return the cores of a slot: every second one on a GPU, all (an empty list) where the CPU is measured."""

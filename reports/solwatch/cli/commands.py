@@ -29,6 +29,7 @@ BUDGET = click.option("--budget", type=click.FloatRange(1), metavar="SECONDS", h
 MIN_EFFECT = click.option(
     "--min-effect", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Slowdown to catch: 0.02 is 2 %."
 )
+ENVIRONMENT = click.Path(path_type=Path)
 
 
 def _measuring(function: "Callable[..., Any]") -> "Callable[..., Any]":
@@ -38,13 +39,27 @@ def _measuring(function: "Callable[..., Any]") -> "Callable[..., Any]":
 
 
 @click.command()
-@click.argument("base")
-@click.argument("head", default="HEAD")
+@click.argument("base", required=False)
+@click.argument("head", required=False)
 @click.option("--working-tree", is_flag=True, help="Measure the files as they are now as head.")
+@click.option("--base-env", type=ENVIRONMENT, metavar="PATH", help="Virtual environment to measure as base.")
+@click.option("--head-env", type=ENVIRONMENT, metavar="PATH", help="Virtual environment to measure as head.")
 @click.option("--undecided", type=click.Choice(["pass", "fail"]), help="What an undecided cell does.")
 @_measuring
-def gate(base: str, head: str, working_tree: bool, undecided: str | None, **options: Any) -> int:
-    """Measure HEAD against BASE in rounds of fresh processes and say whether it is slower."""
+def gate(base: str | None, head: str | None, working_tree: bool, undecided: str | None, **options: Any) -> int:
+    """Measure HEAD (by default HEAD) against BASE in rounds of fresh processes and say whether it is slower.
+
+    With --base-env and --head-env: one commit (by default HEAD) in two virtual environments, and no BASE.
+    """
+    if options["base_env"] or options["head_env"]:
+        if not (options["base_env"] and options["head_env"]):
+            raise click.UsageError("--base-env and --head-env go together: give both environments")
+        if head is not None:
+            raise click.UsageError(f"two environments are compared at one commit: leave out BASE ({base!r})")
+        base, head = None, base
+    elif base is None:
+        raise click.MissingParameter(ctx=click.get_current_context(), param_hint="'BASE'", param_type="argument")
+    head = head or "HEAD"
     if working_tree and head != "HEAD":
         raise click.UsageError(f"--working-tree measures the files as they are: it goes without a HEAD ({head!r})")
     return _compare(base, None if working_tree else head, undecided=undecided, **options)
@@ -53,6 +68,7 @@ def gate(base: str, head: str, working_tree: bool, undecided: str | None, **opti
 @click.command()
 @click.argument("commit", default="HEAD")
 @click.option("--working-tree", is_flag=True, help="Measure the files as they are now.")
+@click.option("--env", "head_env", type=ENVIRONMENT, metavar="PATH", help="Virtual environment to measure in.")
 @_measuring
 def run(commit: str, working_tree: bool, **options: Any) -> int:
     """Measure COMMIT alone: times, speed-of-light scores, energy."""
@@ -136,6 +152,8 @@ def _compare(base: str | None, head: str | None, **options: Any) -> int:
         config=config,
         seed=options["seed"],
         rounds=options["rounds"],
+        head_env=options.get("head_env"),
+        base_env=options.get("base_env"),
     )
     outcome: Outcome = compare(request, services)
     return show(outcome)

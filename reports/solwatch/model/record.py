@@ -116,6 +116,20 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
     build: str | None = None
 
 
+class Environment(msgspec.Struct, frozen=True, kw_only=True):
+    """An existing virtual environment that a side was measured in.
+
+    ``path``: its folder. ``python``: its version. ``packages``: versions of the packages in which it differs from
+    the other side's (torch and Triton where there is no other side). ``own``: modules of the commit's build that
+    the environment has a copy of its own of, which was measured in the build's place.
+    """
+
+    path: str
+    python: str
+    packages: dict[str, str] = msgspec.field(default_factory=dict)
+    own: list[str] = msgspec.field(default_factory=list)
+
+
 class Ceilings(msgspec.Struct, frozen=True, kw_only=True):
     """Limits of one device.
 
@@ -135,7 +149,11 @@ class Ceilings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RecordHeader(msgspec.Struct, frozen=True, kw_only=True):
-    """First line of a record: what was asked, on what, under which rule."""
+    """First line of a record: what was asked, on what, under which rule.
+
+    ``fingerprint``: head's, and base's too unless ``base_fingerprint`` is there: it is where the sides are two
+    environments. ``head_env``, ``base_env``: those environments, ``None`` where sides are commits.
+    """
 
     schema: int
     solwatch: str
@@ -151,6 +169,9 @@ class RecordHeader(msgspec.Struct, frozen=True, kw_only=True):
     cells: list[CellInfo]
     work: dict[str, Work]
     notes: list[str] = msgspec.field(default_factory=list)
+    base_fingerprint: Fingerprint | None = None
+    head_env: Environment | None = None
+    base_env: Environment | None = None
 
 
 class RecordEnd(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ from solwatch.judge.judgement import CellFacts, Judgement
 from solwatch.model.record import Commit, Record
 from solwatch.model.verdict import CellVerdict, Reason, Verdict
 from solwatch.render.details import Detail, cell_detail
+from solwatch.render.environments import environment_lines, environment_notes
 from solwatch.render.headline import SEVERITY, Headline, headline, verdict_word
 from solwatch.render.plain import plain
 from solwatch.render.setting import Setting, ceiling_lines, device_lines, run_lines, threshold_lines
@@ -95,7 +96,7 @@ def report_view(record: Record, judgement: Judgement) -> ReportView:
         commits=[_commit("head", header.head)] + ([_commit("base", header.base)] if header.base else []),
         rows=[row for row in rows if row.facts.thresholds.gated],
         peers=[row for row in rows if not row.facts.thresholds.gated],
-        device=device_lines(header.fingerprint),
+        device=device_lines(header.fingerprint) + environment_lines(header),
         ceilings=ceiling_lines(header.ceilings),
         run=run_lines(record, judgement),
         thresholds=threshold_lines(record, judgement),
@@ -163,7 +164,9 @@ def _commit(role: str, commit: Commit) -> CommitView:
 def _notes(record: Record) -> list[str]:
     notes = [plain(note) for note in record.header.notes]
     head, base = record.header.head, record.header.base
-    if base is not None and head.build is not None and head.build == base.build:
+    if record.header.head_env is not None:
+        notes = environment_notes(record.header) + notes
+    elif base is not None and head.build is not None and head.build == base.build:
         notes.append("head and base are one and the same build: nothing that is built differs between them")
     return notes
 
@@ -179,6 +182,9 @@ def _summary(record: Record, judgement: Judgement) -> str:
     header = record.header
     head = _named(header.head)
     against = f" against {_named(header.base)}" if header.base else ""
+    if header.head_env is not None:
+        against = f" in {plain(header.head_env.path)}"
+        against += f" against {plain(header.base_env.path)}" if header.base_env else ""
     wall = f" in {record.end.wall_s:.0f} s" if record.end else ""
     rounds = f"{judgement.completed} round{'s' if judgement.completed != 1 else ''}"
     return f"{head}{against}, {rounds}{wall} on {plain(header.fingerprint.model)}"

@@ -86,6 +86,8 @@ class Toy:
         rounds: int | None = None,
         progress: object = None,
         device: str = "cpu",
+        base_env: Path | None = None,
+        head_env: Path | None = None,
     ) -> Outcome:
         repository = Repository.open(self.root)
         request = Request(
@@ -97,6 +99,8 @@ class Toy:
             config=load_config(self.root, {}),
             seed=1,
             rounds=rounds,
+            base_env=base_env,
+            head_env=head_env,
         )
         services = Services(
             repository=repository,
