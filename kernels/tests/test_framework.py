@@ -54,6 +54,36 @@ def test_compile_with_inductor(device: torch.device, make_inputs: Callable[..., 
     assert torch.equal(compiled(*inputs.args()), new(*inputs.args()))
 
 
+@pytest.mark.parametrize("function", [new, into_out, in_place])
+@pytest.mark.parametrize("wrap", [lambda function: function, torch.compile(backend="aot_eager", fullgraph=True)])
+def test_autocast_changes_nothing(
+    wrap: Callable[..., Any],
+    function: Callable[..., Tensor],
+    dtype: torch.dtype,
+    device: torch.device,
+    make_inputs: Callable[..., Any],
+) -> None:
+    torch.compiler.reset()
+    inputs = make_inputs(3, 24, 40, dtype, device)
+    wanted = function(inputs.attn, inputs.residual.clone(), inputs.weight)
+    other = torch.float16 if dtype == torch.bfloat16 else torch.bfloat16
+    with torch.autocast(device.type, other):
+        actual = wrap(function)(inputs.attn, inputs.residual.clone(), inputs.weight)
+    assert actual.dtype == dtype
+    assert torch.equal(actual, wanted)
+
+
+def test_vmap(device: torch.device, make_inputs: Callable[..., Any]) -> None:
+    inputs = make_inputs(6, 24, 40, torch.float32, device)
+    attn, residual = inputs.attn.view(2, 3, 40), inputs.residual.view(2, 3, 24)
+    mapped = torch.vmap(o_proj_residual, in_dims=(0, 0, None))(attn, residual, inputs.weight)
+    assert torch.equal(
+        mapped, torch.stack([o_proj_residual(*pair, inputs.weight) for pair in zip(attn, residual, strict=True)])
+    )
+    with pytest.raises(RuntimeError, match=r"Batching rule not implemented for fused_o_proj::o_proj_residual\.out"):
+        torch.vmap(into_out, in_dims=(0, 0, None))(attn, residual, inputs.weight)
+
+
 class Layer(torch.nn.Module):
     """The operator as a model has it."""
 

@@ -1,11 +1,10 @@
 #include "arguments.h"
 
 #include <sstream>
+#include <stdexcept>
+#include <string>
 
 #include "overlap.h"
-
-// The text of the last framework error; absent before torch 2.13.
-extern "C" __attribute__((weak)) const char* torch_exception_get_what_without_backtrace();
 
 namespace fused_o_proj {
 namespace {
@@ -113,13 +112,5 @@ Sizes check_inputs_and_out(const Tensor& attn_output, const Tensor& residual, co
 }
 
 Dtype checked_dtype(const Tensor& tensor) { return *supported_dtype(tensor); }
-
-std::string framework_error(const std::exception& error) {
-  if (torch_exception_get_what_without_backtrace != nullptr) {
-    const char* what = torch_exception_get_what_without_backtrace();
-    if (what != nullptr && *what != '\0') return what;
-  }
-  return std::string(error.what()) + " (torch wrote the cause to stderr)";
-}
 
 }  // namespace fused_o_proj

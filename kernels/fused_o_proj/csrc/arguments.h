@@ -4,8 +4,6 @@
 #include <torch/csrc/stable/tensor.h>
 
 #include <optional>
-#include <stdexcept>
-#include <string>
 
 #include "problem.h"
 
@@ -34,18 +32,5 @@ bool leading_sizes_collapse(const Tensor& tensor);
 
 // Both tensors name exactly the same elements in the same order.
 bool is_same_view(const Tensor& a, const Tensor& b);
-
-// Runs a framework call; what it throws is told with the step that failed.
-std::string framework_error(const std::exception& error);
-
-template <typename Call>
-auto during(const std::string& step, Call&& call) {
-  try {
-    return call();
-  } catch (const std::exception& error) {
-    throw std::runtime_error("fused_o_proj.o_proj_residual: " + step +
-                             " failed: " + framework_error(error));
-  }
-}
 
 }  // namespace fused_o_proj

@@ -1,14 +1,14 @@
-// The operator on the CPU: the framework's own BLAS, with the residual as the bias of linear.
+// The operator on the CPU: the framework's own BLAS, whose beta takes the residual.
 #include <torch/csrc/inductor/aoti_torch/generated/c_shim_cpu.h>
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>
 
 #include <array>
 #include <chrono>
-#include <vector>
 
 #include "arguments.h"
 #include "delay.h"
+#include "framework.h"
 
 namespace fused_o_proj {
 namespace {
@@ -30,43 +30,11 @@ Tensor as_matrix(const Tensor& tensor, int64_t rows, int64_t columns) {
   });
 }
 
-// x[M, K], weight[N, K], bias[M, N] -> x · weightᵀ + bias: one GEMM whose beta takes the residual.
-Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  std::array<StableIValue, 3> stack{torch::stable::detail::from(x),
-                                    torch::stable::detail::from(weight),
-                                    torch::stable::detail::from(std::optional<Tensor>(bias))};
-  TORCH_ERROR_CODE_CHECK(
-      torch_call_dispatcher("aten::linear", "", stack.data(), TORCH_ABI_VERSION));
-  return torch::stable::detail::to<Tensor>(stack[0]);
-}
-
-Tensor run(const Tensor& attn_output, const Tensor& residual, const Tensor& weight,
-           const Sizes& sizes) {
-  const Tensor x = as_matrix(attn_output, sizes.m, sizes.k);
-  const Tensor bias = as_matrix(residual, sizes.m, sizes.n);
-  const Tensor product =
-      during("aten::linear", [&] { return linear(x, weight, bias); });
-  const auto shape = residual.sizes();
-  return during("reshape", [&] { return torch::stable::reshape(product, shape); });
-}
-
-Tensor o_proj_residual_cpu(const Tensor& attn_output, const Tensor& residual,
-                           const Tensor& weight) {
-  const Sizes sizes = check_inputs(attn_output, residual, weight);
-  planted_delay();
-  return run(attn_output, residual, weight, sizes);
-}
-
-void o_proj_residual_out_cpu(const Tensor& attn_output, const Tensor& residual,
-                             const Tensor& weight, Tensor out) {
-  const Sizes sizes = check_inputs_and_out(attn_output, residual, weight, out);
-  planted_delay();
+// Writes into `out`, whose leading sizes collapse. torch's CPU kernel is called itself and not
+// through the dispatcher, where autocast would choose another dtype.
+void run(const Tensor& attn_output, const Tensor& residual, const Tensor& weight, const Tensor& out,
+         const Sizes& sizes) {
   if (sizes.m == 0 || sizes.n == 0) return;
-  if (!leading_sizes_collapse(out)) {  // no matrix view of out exists: compute, then scatter
-    const Tensor result = run(attn_output, residual, weight, sizes);
-    during("aten::copy_", [&] { return torch::stable::copy_(out, result); });
-    return;
-  }
   const Tensor x = as_matrix(attn_output, sizes.m, sizes.k);
   const Tensor target = as_matrix(out, sizes.m, sizes.n);
   // In place, BLAS is handed one and the same tensor, so that it copies nothing.
@@ -77,6 +45,25 @@ void o_proj_residual_out_cpu(const Tensor& attn_output, const Tensor& residual,
     TORCH_ERROR_CODE_CHECK(aoti_torch_cpu_addmm_out(target.get(), bias.get(), x.get(),
                                                     transposed.get(), 1.0, 1.0));
   });
+}
+
+Tensor o_proj_residual_cpu(const Tensor& attn_output, const Tensor& residual,
+                           const Tensor& weight) {
+  const Sizes sizes = check_inputs(attn_output, residual, weight);
+  planted_delay();
+  const Tensor out = new_out(residual);
+  run(attn_output, residual, weight, out, sizes);
+  return out;
+}
+
+void o_proj_residual_out_cpu(const Tensor& attn_output, const Tensor& residual,
+                             const Tensor& weight, Tensor out) {
+  const Sizes sizes = check_inputs_and_out(attn_output, residual, weight, out);
+  planted_delay();
+  if (leading_sizes_collapse(out)) return run(attn_output, residual, weight, out, sizes);
+  const Tensor packed = new_out(residual);  // no matrix view of out exists: compute, then scatter
+  run(attn_output, residual, weight, packed, sizes);
+  during("aten::copy_", [&] { return torch::stable::copy_(out, packed); });
 }
 
 }  // namespace

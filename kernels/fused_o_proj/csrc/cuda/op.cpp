@@ -4,6 +4,7 @@
 #include <torch/csrc/stable/ops.h>
 
 #include "../arguments.h"
+#include "../framework.h"
 #include "device.h"
 #include "launch.h"
 
@@ -33,7 +34,8 @@ class ReadableRows {
   explicit ReadableRows(const Tensor& tensor) : tensor_(tensor) {
     auto rows = as_rows(tensor_);
     if (!rows) {
-      tensor_ = during("aten::contiguous", [&] { return torch::stable::contiguous(tensor); });
+      tensor_ = during("allocating a contiguous copy",
+                       [&] { return torch::stable::contiguous(tensor); });
       rows = as_rows(tensor_);
     }
     rows_ = *rows;
@@ -67,12 +69,6 @@ void run(const Tensor& attn_output, const Tensor& residual, const Tensor& weight
   const Problem problem{sizes, attn_rows.get(), weight_rows.get(), residual_rows.get(),
                         *as_rows(out)};
   launch(plan, problem, dtype, device, current_stream(out.get_device_index()));
-}
-
-Tensor new_out(const Tensor& residual) {
-  return during("allocating out", [&] {
-    return torch::stable::new_empty(residual, residual.sizes());
-  });
 }
 
 Tensor o_proj_residual_cuda(const Tensor& attn_output, const Tensor& residual,
