@@ -43,7 +43,7 @@ WRONG: list[tuple[str, Callable[[Tensor], Tensor], str]] = [
         for name in ("residual", "o_proj_weight", "out")
     ],
     *[
-        (name, lambda t: t.double(), rf"{name} has .*, wanted bfloat16, float16 or float32")
+        (name, lambda t: t.double(), rf"{name} has dtype (torch.float64|Double), wanted bfloat16, float16 or float32")
         for name in inputs(torch.device("cpu"))
     ],
     ("attn_output", lambda t: t[:, :15], r"o_proj_weight has shape .8, 16., wanted .N, 15. for attn_output .4, 15."),
@@ -73,6 +73,18 @@ def test_dtypes_and_shapes(
     with pytest.raises(kinds, match=message):
         caller(given)
     assert bool((out == 7.0).all())
+
+
+@pytest.mark.parametrize(
+    ("dtype", "told"),
+    [(torch.int64, "Long"), (torch.complex64, "ComplexFloat"), (torch.float8_e8m0fnu, "Float8_e8m0fnu")],
+    ids=str,
+)
+def test_the_operator_itself_names_a_dtype(dtype: torch.dtype, told: str, device: torch.device) -> None:
+    given = inputs(device)
+    given["residual"] = torch.empty(4, 8, dtype=dtype, device=device)
+    with pytest.raises(RuntimeError, match=f"residual has dtype {told}, wanted bfloat16, float16 or float32"):
+        call_raw(given)
 
 
 @pytest.mark.parametrize("name", ["attn_output", "residual", "o_proj_weight", "out"])
@@ -129,13 +141,25 @@ def test_overlapping_memory(caller: Callable[[dict[str, Any]], None], number: in
 
 
 @pytest.mark.parametrize("name", ["attn_output", "residual", "o_proj_weight", "out"])
-def test_a_gradient_is_refused(name: str) -> None:
-    given = inputs(torch.device("cpu"))
-    given[name].requires_grad_()
+@pytest.mark.parametrize("change", [Tensor.requires_grad_, lambda t: t.requires_grad_() * 1], ids=["leaf", "computed"])
+@pytest.mark.parametrize("caller", [call, call_raw])
+def test_a_gradient_is_refused(
+    caller: Callable[[dict[str, Any]], None], change: Callable[[Tensor], Tensor], name: str, device: torch.device
+) -> None:
+    given = inputs(device)
+    given[name] = change(given[name])
     with pytest.raises(RuntimeError, match=rf"{name} requires grad, wanted none"):
-        call(given)
+        caller(given)
     with torch.no_grad():
-        call(given)
+        caller(given)
+
+
+def test_a_gradient_is_refused_in_the_operator_itself_without_out(device: torch.device) -> None:
+    given = inputs(device)
+    given["o_proj_weight"].requires_grad_()
+    del given["out"]
+    with pytest.raises(RuntimeError, match="o_proj_weight requires grad, wanted none"):
+        RAW.default(*given.values())
 
 
 def test_inference_mode() -> None:

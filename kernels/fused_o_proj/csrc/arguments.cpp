@@ -1,5 +1,8 @@
 #include "arguments.h"
 
+#include <torch/csrc/stable/library.h>
+#include <torch/headeronly/core/ScalarType.h>
+
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -29,8 +32,15 @@ std::string device_text(const Tensor& tensor) {
   return tensor.is_cuda() ? type + ":" + std::to_string(tensor.get_device_index()) : type;
 }
 
+// Not Tensor::scalar_type(), which throws for the dtypes that the stable ABI has no name for.
+ScalarType any_dtype(const Tensor& tensor) {
+  int32_t code = 0;
+  TORCH_ERROR_CODE_CHECK(aoti_torch_get_dtype(tensor.get(), &code));
+  return ScalarType(code);
+}
+
 std::optional<Dtype> supported_dtype(const Tensor& tensor) {
-  switch (tensor.scalar_type()) {
+  switch (any_dtype(tensor)) {
     case ScalarType::Float: return Dtype::kFloat32;
     case ScalarType::Half: return Dtype::kFloat16;
     case ScalarType::BFloat16: return Dtype::kBFloat16;
@@ -40,20 +50,36 @@ std::optional<Dtype> supported_dtype(const Tensor& tensor) {
 
 std::string dtype_text(const Tensor& tensor) {
   const auto dtype = supported_dtype(tensor);
-  return dtype ? dtype_name(*dtype)
-               : std::string("dtype code ") + std::to_string(int(tensor.scalar_type()));
+  return dtype ? dtype_name(*dtype) : torch::headeronly::toString(any_dtype(tensor));
+}
+
+// The stable ABI does not tell; but a view of a tensor that requires grad has a history, so that it
+// is no leaf.
+bool requires_grad(const Tensor& tensor) {
+  StableIValue value = torch::stable::detail::from(tensor);
+  TORCH_ERROR_CODE_CHECK(torch_call_dispatcher("aten::alias", "", &value, TORCH_ABI_VERSION));
+  TORCH_ERROR_CODE_CHECK(torch_call_dispatcher("aten::is_leaf", "", &value, TORCH_ABI_VERSION));
+  return !torch::stable::detail::to<bool>(value);
+}
+
+void check_no_grad(const char* name, const Tensor& tensor) {
+  if (aoti_torch_grad_mode_is_enabled() && requires_grad(tensor))
+    reject(std::string(name) +
+           " requires grad, wanted none: the operator is for inference and has no backward. Call it "
+           "under torch.no_grad() or torch.inference_mode(), or detach.");
 }
 
 void check_kind(const char* name, const Tensor& tensor, const Tensor& attn_output) {
   if (!supported_dtype(tensor))
-    reject(std::string(name) + " has " + dtype_text(tensor) +
+    reject(std::string(name) + " has dtype " + dtype_text(tensor) +
            ", wanted bfloat16, float16 or float32");
-  if (tensor.scalar_type() != attn_output.scalar_type())
+  if (any_dtype(tensor) != any_dtype(attn_output))
     reject(std::string(name) + " has dtype " + dtype_text(tensor) + ", wanted " +
            dtype_text(attn_output) + ", the dtype of attn_output");
   if (device_text(tensor) != device_text(attn_output))
     reject(std::string(name) + " is on " + device_text(tensor) + ", wanted " +
            device_text(attn_output) + ", the device of attn_output");
+  check_no_grad(name, tensor);
 }
 
 // tensor must be [leading sizes of attn_output..., n].
