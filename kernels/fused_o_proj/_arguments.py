@@ -1,7 +1,8 @@
 """The checks that Python makes, so that a wrong call is a TypeError or a ValueError.
 
-The operator makes them all again in C++, and the ones about memory only there: reading an address
-in Python would break ``torch.compile(fullgraph=True)``.
+The operator makes them all again in C++, and when it runs the ones about memory only there: reading
+an address in Python would break ``torch.compile(fullgraph=True)``. The fake kernels make all but the
+one about gradients, whose mode a trace need not know.
 """
 
 from __future__ import annotations
@@ -67,28 +68,35 @@ def check_output_shape(name: str, tensor: Tensor, attn_output: Tensor, o_proj_we
 
 
 def check_no_grad(name: str, tensor: Tensor) -> None:
-    """Raise RuntimeError when a backward pass would be wanted through ``tensor``."""
-    if tensor.requires_grad and torch.is_grad_enabled():
+    """Raise RuntimeError when, under grad mode, a backward pass would be wanted through ``tensor``."""
+    if tensor.requires_grad:
         raise RuntimeError(
             f"{name} requires grad, wanted none: o_proj_residual is for inference and has no "
             "backward. Call it under torch.no_grad() or torch.inference_mode(), or detach."
         )
 
 
-def check_call(attn_output: Tensor, residual: Tensor, o_proj_weight: Tensor, out: Tensor | None) -> None:
-    """Raise TypeError, ValueError or RuntimeError for a call that the operator can't serve."""
-    named = [
-        ("attn_output", attn_output),
-        ("residual", residual),
-        ("o_proj_weight", o_proj_weight),
-    ]
-    if out is not None:
-        named.append(("out", out))
-    for name, tensor in named:
+def check_arguments(attn_output: Tensor, residual: Tensor, o_proj_weight: Tensor, out: Tensor | None) -> None:
+    """Raise TypeError or ValueError for dtypes, devices and shapes that the operator can't serve."""
+    for name, tensor in _named(attn_output, residual, o_proj_weight, out):
         check_tensor(name, tensor)
         check_like(name, tensor, attn_output)
-        check_no_grad(name, tensor)
     check_device(attn_output)
     check_shapes(attn_output, residual, o_proj_weight)
     if out is not None:
         check_output_shape("out", out, attn_output, o_proj_weight)
+
+
+def check_call(attn_output: Tensor, residual: Tensor, o_proj_weight: Tensor, out: Tensor | None) -> None:
+    """Raise TypeError, ValueError or RuntimeError for a call that the operator can't serve."""
+    check_arguments(attn_output, residual, o_proj_weight, out)
+    if torch.is_grad_enabled():
+        for name, tensor in _named(attn_output, residual, o_proj_weight, out):
+            check_no_grad(name, tensor)
+
+
+def _named(
+    attn_output: Tensor, residual: Tensor, o_proj_weight: Tensor, out: Tensor | None
+) -> list[tuple[str, Tensor]]:
+    named = [("attn_output", attn_output), ("residual", residual), ("o_proj_weight", o_proj_weight)]
+    return named if out is None else [*named, ("out", out)]

@@ -9,7 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from fused_o_proj._arguments import check_call, check_shapes
+from fused_o_proj._arguments import check_arguments, check_call, check_shapes
+from fused_o_proj._memory import check_memory
 from fused_o_proj._native import OPS
 
 __all__ = ["explain", "o_proj_residual"]
@@ -42,13 +43,14 @@ def o_proj_residual(
 
 @torch.library.register_fake("fused_o_proj::o_proj_residual")  # type: ignore[untyped-decorator]
 def _(attn_output: Tensor, residual: Tensor, o_proj_weight: Tensor) -> Tensor:
-    check_shapes(attn_output, residual, o_proj_weight)
+    check_arguments(attn_output, residual, o_proj_weight, None)
     return residual.new_empty(residual.shape)
 
 
 @torch.library.register_fake("fused_o_proj::o_proj_residual.out")  # type: ignore[untyped-decorator]
 def _(attn_output: Tensor, residual: Tensor, o_proj_weight: Tensor, *, out: Tensor) -> None:
-    check_shapes(attn_output, residual, o_proj_weight)
+    check_arguments(attn_output, residual, o_proj_weight, out)
+    check_memory(attn_output, residual, o_proj_weight, out)
 
 
 def explain(shapes: Sequence[Sequence[int]], dtype: torch.dtype, device: torch.device | str) -> dict[str, Any]:

@@ -103,6 +103,19 @@ def test_another_device(name: str) -> None:
         call(given)
 
 
+@pytest.mark.parametrize("on_meta", ["attn_output", "residual", "o_proj_weight", "out"])
+@pytest.mark.parametrize("caller", [call, call_raw])
+def test_some_on_meta(caller: Callable[[dict[str, Any]], None], on_meta: str, device: torch.device) -> None:
+    given = inputs(device)
+    given[on_meta] = given[on_meta].to("meta")
+    with pytest.raises(ValueError, match=r"is on (meta|cpu|cuda:0), wanted (meta|cpu|cuda:0), the device of attn"):
+        caller(given)
+    del given["out"]
+    if on_meta in given:
+        with pytest.raises(ValueError, match=r"is on (meta|cpu|cuda:0), wanted (meta|cpu|cuda:0), the device of attn"):
+            RAW.default(*given.values())
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", ["residual", "o_proj_weight", "out"])
 def test_another_device_in_the_operator_itself(name: str, cuda: torch.device) -> None:
@@ -132,12 +145,37 @@ def overlapping(device: torch.device) -> list[tuple[str, dict[str, Tensor]]]:
 
 
 @pytest.mark.parametrize("number", range(5))
+def test_overlapping_memory_is_told_by_the_fake_kernel(number: int) -> None:
+    named, given = overlapping(torch.device("meta"))[number]
+    with pytest.raises(RuntimeError, match=rf"out (shares memory with {named}|has {named})"):
+        call_raw(given)
+
+
+@pytest.mark.parametrize("number", range(5))
 @pytest.mark.parametrize("caller", [call, call_raw])
 def test_overlapping_memory(caller: Callable[[dict[str, Any]], None], number: int, device: torch.device) -> None:
     named, given = overlapping(device)[number]
     with pytest.raises(RuntimeError, match=rf"out (shares memory with {named}|has {named})"):
         caller(given)
     assert bool((given["out"] == 1.0).all())
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_overlapping_memory_is_told_by_a_trace(number: int, device: torch.device) -> None:
+    named, given = overlapping(device)[number]
+    torch.compiler.reset()
+    compiled = torch.compile(call, backend="aot_eager", fullgraph=True)
+    with pytest.raises(RuntimeError, match=rf"out (shares memory with {named}|has {named})"):
+        compiled(given)
+    assert bool((given["out"] == 1.0).all())
+
+
+@pytest.mark.parametrize(("name", "change", "message"), WRONG)
+def test_the_fake_kernel_checks_dtypes_and_shapes(name: str, change: Callable[[Tensor], Tensor], message: str) -> None:
+    given = inputs(torch.device("meta"))
+    given[name] = change(given[name])
+    with pytest.raises((TypeError, ValueError), match=message):
+        call_raw(given)
 
 
 @pytest.mark.parametrize("name", ["attn_output", "residual", "o_proj_weight", "out"])

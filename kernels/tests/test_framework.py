@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+import torch._dynamo.testing
 from torch import Tensor
 
 from fused_o_proj import o_proj_residual
@@ -99,6 +100,34 @@ def test_export(device: torch.device, make_inputs: Callable[..., Any]) -> None:
     assert RAW.default in targets
     more = make_inputs(9, 24, 40, torch.bfloat16, device)
     assert torch.equal(exported.module()(*more.args()), o_proj_residual(*more.args()))
+
+
+def separate(device: torch.device) -> list[tuple[Tensor, Tensor, Tensor, Tensor]]:
+    """Calls whose out shares a storage with inputs, and no memory but residual's own."""
+    wide, tall, square = (torch.ones(*shape, device=device) for shape in ((8, 24), (24, 8), (8, 8)))
+    return [
+        (wide[:, :8], wide[:, 8:16], square, wide[:, 16:]),
+        (tall[:8], tall[8:16], square, tall[16:]),
+        (tall[:8], tall[8:16], square, tall[8:16]),
+        (square[:1].expand(8, 8), square, tall[:8], wide[:, :16].unflatten(1, (2, 8))[:, 1]),
+    ]
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_the_fake_kernel_allows_what_the_operator_allows(number: int, device: torch.device) -> None:
+    for where in (device, torch.device("meta")):
+        *inputs, out = separate(where)[number]
+        RAW.out(*inputs, out=out)
+
+
+def test_a_trace_with_an_out_keeps_its_sizes_free(device: torch.device, make_inputs: Callable[..., Any]) -> None:
+    torch.compiler.reset()
+    counter = torch._dynamo.testing.CompileCounterWithBackend("aot_eager")
+    compiled = torch.compile(in_place, fullgraph=True, backend=counter, dynamic=True)
+    for m in (3, 8, 17):
+        inputs = make_inputs(m, 24, 40, torch.bfloat16, device)
+        compiled(inputs.attn, inputs.residual, inputs.weight)
+    assert counter.frame_count == 1
 
 
 def test_fake_kernels_check_shapes() -> None:
