@@ -31,14 +31,25 @@ def o_proj_residual(
     is written and returned; it may be ``residual`` itself, and must share memory with nothing else.
 
     Raises TypeError (not a tensor, dtype), ValueError (device, shape), RuntimeError (an input that
-    requires grad under grad mode, overlapping memory, a failed launch). Nothing is written then.
+    requires grad under grad mode, overlapping memory, a failed launch; torch.OutOfMemoryError is
+    one). Nothing is written then.
     """
     check_call(attn_output, residual, o_proj_weight, out)
-    if out is None:
-        result: Tensor = OPS.o_proj_residual.default(attn_output, residual, o_proj_weight)
-        return result
-    OPS.o_proj_residual.out(attn_output, residual, o_proj_weight, out=out)
+    try:
+        if out is None:
+            result: Tensor = OPS.o_proj_residual.default(attn_output, residual, o_proj_weight)
+            return result
+        OPS.o_proj_residual.out(attn_output, residual, o_proj_weight, out=out)
+    except RuntimeError as error:
+        if ": allocating " in str(error):
+            _allocate_again(attn_output, residual, o_proj_weight)
+        raise
     return out
+
+
+def _allocate_again(attn_output: Tensor, residual: Tensor, o_proj_weight: Tensor) -> None:
+    """Ask torch for the memory that the operator did not get: the stable ABI loses the type of torch's error."""
+    _ = [residual.new_empty(residual.shape), *(t.contiguous() for t in (attn_output, residual, o_proj_weight))]
 
 
 @torch.library.register_fake("fused_o_proj::o_proj_residual")  # type: ignore[untyped-decorator]

@@ -212,13 +212,35 @@ def test_a_cpu_build_says_so() -> None:
         explain(((4, 16), (4, 8), (8, 16)), torch.bfloat16, "cuda:0")
 
 
-@pytest.mark.gpu
-def test_out_of_memory_is_told(cuda: torch.device) -> None:
-    """The allocation fails before anything is launched, and the next call works."""
-    m, n = 2**21, 2**20  # 4 TB
-    attn = torch.ones(1, 8, device=cuda, dtype=torch.bfloat16).expand(m, 8)
-    residual = torch.ones(1, 1, device=cuda, dtype=torch.bfloat16).expand(m, n)
-    weight = torch.ones(1, 8, device=cuda, dtype=torch.bfloat16).expand(n, 8)
-    with pytest.raises(RuntimeError, match="allocating out failed"):
-        o_proj_residual(attn, residual, weight)
-    call(inputs(cuda))
+def too_large(device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
+    """Inputs of a few bytes whose result would take 8 PB."""
+    m, n = 2**26, 2**26
+    attn = torch.ones(1, 8, device=device, dtype=torch.bfloat16).expand(m, 8)
+    residual = torch.ones(1, 1, device=device, dtype=torch.bfloat16).expand(m, n)
+    return attn, residual, torch.ones(1, 8, device=device, dtype=torch.bfloat16).expand(n, 8)
+
+
+def test_out_of_memory_is_told(device: torch.device) -> None:
+    """As torch tells it, before anything is launched, and the next call works."""
+    kind, text = {
+        "cpu": (RuntimeError, "can't allocate memory"),
+        "cuda": (torch.OutOfMemoryError, "out of memory"),
+    }[device.type]
+    with pytest.raises(kind, match=text):
+        o_proj_residual(*too_large(device))
+    call(inputs(device))
+
+
+def test_out_of_memory_has_torchs_own_type(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> Tensor:
+        raise torch.OutOfMemoryError("the device is full")
+
+    monkeypatch.setattr(Tensor, "new_empty", full)
+    with pytest.raises(torch.OutOfMemoryError, match="the device is full"):
+        o_proj_residual(*too_large(torch.device("cpu")))
+
+
+def test_another_failure_allocates_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Tensor, "new_empty", lambda *_: pytest.fail("allocated"))
+    with pytest.raises(RuntimeError, match="out shares memory"):
+        call(overlapping(torch.device("cpu"))[0][1])
