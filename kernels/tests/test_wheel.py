@@ -29,6 +29,20 @@ def build_wheel(source: Path, target: Path, **settings: str) -> tuple[Path, str]
     return wheel, done.stdout + done.stderr
 
 
+def unpack(wheel: Path, folder: Path) -> Path:
+    """Unpack a wheel as installing it would."""
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+def run_with(site: Path, program: str, folder: Path) -> str:
+    """Run a program in ``folder`` with what lies in ``site``; returns what it printed."""
+    environ = {**os.environ, "PYTHONPATH": str(site)}
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=True).stdout
+
+
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the sources alone: no build folder, no library from an editable install."""
@@ -49,10 +63,7 @@ def wheel(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def site(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site")
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(folder)
-    return folder
+    return unpack(wheel, tmp_path_factory.mktemp("site"))
 
 
 def test_the_tag_names_no_python(wheel: Path) -> None:
@@ -85,10 +96,7 @@ def test_it_works_from_another_folder(site: Path, tmp_path: Path) -> None:
         "assert f.o_proj_residual(a, torch.ones(2, 4), torch.ones(4, 3)).eq(4).all()\n"
         "print(f.__file__); print(f.build_info()['kind'], f.build_info()['delay_ns'])"
     )
-    environ = {**os.environ, "PYTHONPATH": str(site)}
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=True)
-    where, kind = done.stdout.split("\n", 1)
+    where, kind = run_with(site, program, tmp_path).split("\n", 1)
     assert Path(where).is_relative_to(site)
     assert kind.split() == ["cpu", "0"]
 
@@ -104,19 +112,14 @@ def test_a_change_of_python_compiles_nothing(source: Path, wheel: Path, tmp_path
 
 def test_the_delay_is_built_in_and_told(source: Path, tmp_path: Path) -> None:
     wheel, _ = build_wheel(source, tmp_path, FUSED_O_PROJ_DELAY_NS="2000000")
-    site = tmp_path / "site"
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(site)
+    site = unpack(wheel, tmp_path / "site")
     program = (
         "import time, torch, fused_o_proj as f\n"
         "args = torch.ones(2, 3), torch.ones(2, 4), torch.ones(4, 3); f.o_proj_residual(*args)\n"
         "begin = time.perf_counter(); [f.o_proj_residual(*args) for _ in range(10)]\n"
         "print((time.perf_counter() - begin) / 10, f.build_info()['delay_ns'])"
     )
-    environ = {**os.environ, "PYTHONPATH": str(site)}
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=True)
-    seconds, delay_ns = done.stdout.split()
+    seconds, delay_ns = run_with(site, program, tmp_path).split()
     assert float(seconds) >= 2e-3
     assert int(delay_ns) == 2_000_000
 
@@ -126,18 +129,13 @@ def test_a_compiler_that_prefers_its_static_runtime_still_shares_torchs(source: 
     compiler.write_text(f'#!/bin/sh\nexec {os.environ.get("CXX") or "g++"} -static-libstdc++ "$@"\n')
     compiler.chmod(0o755)
     wheel, _ = build_wheel(source, tmp_path, CXX=f"env {compiler}")  # two words, as with ccache
-    site = tmp_path / "site"
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(site)
+    site = unpack(wheel, tmp_path / "site")
     program = (
         "import torch, fused_o_proj\n"
         "try: torch.ops.fused_o_proj.o_proj_residual(torch.ones(2, 3), torch.ones(2, 4), torch.ones(4, 5))\n"
         "except RuntimeError as error: print(error)"
     )
-    environ = {**os.environ, "PYTHONPATH": str(site)}
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=True)
-    assert "o_proj_weight has shape [4, 5], wanted [N, 3]" in done.stdout
+    assert "o_proj_weight has shape [4, 5], wanted [N, 3]" in run_with(site, program, tmp_path)
 
 
 def test_build_facts(site: Path) -> None:
