@@ -4,7 +4,7 @@ FUSED_O_PROJ_CUDA        auto (default: CUDA where nvcc is found), 1 (nvcc missi
 FUSED_O_PROJ_DELAY_NS    planted slowdown in nanoseconds, for tests of the gate (default 0)
 TORCH_CUDA_ARCH_LIST     "8.0;9.0a+PTX" (default: the visible GPU's, else 9.0a)
 MAX_JOBS                 compilers at a time (default: the cores this process may use)
-SOLWATCH_BUILD_CACHE     folder of compiled objects, shared between commits (default: none)
+SOLWATCH_BUILD_CACHE     folder of compiled objects, shared between commits, at most 256 MiB (default: none)
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from types import ModuleType
 
@@ -131,6 +132,44 @@ def test_cache_keeps_whole_files(cache: ModuleType, tmp_path: Path) -> None:
     assert kept.fetch("key", tmp_path / "found.o")
     assert (tmp_path / "found.o").read_bytes() == b"object"
     assert [path.name for path in (tmp_path / "cache").iterdir()] == ["key"]
+
+
+def test_a_full_cache_drops_what_was_not_used_for_longest(cache: ModuleType, tmp_path: Path) -> None:
+    made = tmp_path / "made.o"
+    made.write_bytes(b"object")
+    folder = tmp_path / "cache"
+    kept = cache.BuildCache(folder, limit_bytes=18)
+    keys = [cache.hash_command([str(number)]) for number in range(5)]
+    for number, key in enumerate(keys[:3]):
+        kept.keep(key, made)
+        os.utime(folder / key, (number, number))
+    assert kept.fetch(keys[0], tmp_path / "found.o")
+    kept.keep(keys[3], made)
+    assert {path.name for path in folder.iterdir()} == {keys[0], keys[2], keys[3]}
+    cache.BuildCache(folder, limit_bytes=6).keep(keys[4], made)
+    assert [path.name for path in folder.iterdir()] == [keys[4]]
+
+
+def test_pruning_spares_what_is_not_the_caches(cache: ModuleType, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.txt"
+    mine.write_text("mine", encoding="utf-8")
+    left_half_written = tmp_path / f".{cache.hash_command([])}.abc"
+    left_half_written.write_bytes(b"half")
+    cache.BuildCache(tmp_path, limit_bytes=0).keep(cache.hash_command([]), mine)
+    assert list(tmp_path.iterdir()) == [mine]
+
+
+def test_a_cache_that_is_read_only_is_read(cache: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = tmp_path / "made.o"
+    made.write_bytes(b"object")
+    kept = cache.BuildCache(tmp_path / "cache")
+    kept.keep("key", made)
+
+    def refused(path: Path) -> None:
+        raise PermissionError(path)
+
+    monkeypatch.setattr(cache.os, "utime", refused)
+    assert kept.fetch("key", tmp_path / "found.o")
 
 
 def test_a_cache_without_a_folder_holds_nothing(cache: ModuleType, tmp_path: Path) -> None:
