@@ -29,6 +29,7 @@ def o_proj_residual(
     ``out[..., N]``, all of one dtype (bfloat16, float16 or float32) on one device. Strides may be
     anything; unit inner strides are read in place. Sums are kept in float32. ``out``, when given,
     is written and returned; it may be ``residual`` itself, and must share memory with nothing else.
+    Autocast changes nothing. For inference only: tangents of forward-mode differentiation are lost.
 
     Raises TypeError (not a tensor, dtype), ValueError (device, shape), RuntimeError (an input that
     requires grad under grad mode, overlapping memory, a failed launch; torch.OutOfMemoryError is
