@@ -67,6 +67,10 @@ class WorkerProcess:
             raise CellFailed(Failure(kind="died", message=message))
         return reply
 
+    def let_go(self) -> None:
+        """Tell the worker to finish; ``close`` waits for it."""
+        self._channel.close()
+
     def close(self) -> None:
         """Let the worker finish by itself; end it if it doesn't."""
         if self.alive:

@@ -97,9 +97,9 @@ class RoundRunner:
     def run(self, index: int, cells: Sequence[CellInfo], plan: Plan, *, on_cell: Callable[[str], None]) -> Round:
         """Measure ``cells`` once on each side, in an order of this round's own, with a fresh process for each side."""
         started_at, start_s = self._clock.now(), self._clock.monotonic()
-        pair = self._pairs.take(index)
+        pair, opening_s = self._pairs.take(index)
         if plan.more:
-            self._pairs.open_ahead(index + 1)
+            self._pairs.start_ahead(index + 1)
         seats = [Seat(opening.slot, opening.side, opening) for opening in pair.openings]
         results = []
         try:
@@ -108,6 +108,8 @@ class RoundRunner:
                 order = seats if (index + number) % 2 == 0 else seats[::-1]
                 self._measure_cell(cell, order, plan, seed=self._bench.seed + index)
                 results.append(self._cell_round(cell, seats))
+            if plan.more:
+                self._pairs.open_next(index + 1)
             self._close(seats)
         except BaseException:
             pair.discard()
@@ -120,7 +122,7 @@ class RoundRunner:
             head_slot=pair.head_slot,
             started_at=started_at,
             wall_s=self._clock.monotonic() - start_s,
-            opening_s=pair.opening_s,
+            opening_s=opening_s,
             cells=results,
         )
 
@@ -256,7 +258,8 @@ class RoundRunner:
 
     @staticmethod
     def _close(seats: Sequence[Seat]) -> None:
-        for seat in seats:
-            if seat.worker is not None:
-                seat.worker.close()
-                seat.worker = None
+        workers = [seat.worker for seat in seats if seat.worker is not None]
+        for worker in workers:
+            worker.let_go()
+        for worker in workers:
+            worker.close()

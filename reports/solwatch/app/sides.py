@@ -7,7 +7,7 @@ from pathlib import Path
 from solwatch.app.fingerprints import Fingerprints
 from solwatch.app.processes import ForkServer, WorkerProcess
 from solwatch.device.caches import private_caches
-from solwatch.model.protocol import Open, Opened
+from solwatch.model.protocol import Discover, Discovered, Open, Opened
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +49,12 @@ class Bench:
     def servers(self) -> tuple[ForkServer, ...]:
         """All servers whose processes are ours."""
         return (self.server, self.base_server) if self.base_server else (self.server,)
+
+    def discover(self, worker: WorkerProcess) -> None:
+        """Let a forked worker do all of opening that leaves the device alone; raises ``CellFailed``."""
+        worker.ask(
+            Discover(benchmarks_dir=str(self.benchmarks_dir), device=self.device), Discovered, timeout_s=self.hang_s
+        )
 
     def open(self, worker: WorkerProcess, side: Side, *, benchmarks_dir: Path | None = None) -> Opened:
         """Let a forked worker of ``side`` open suite and device; raises ``CellFailed`` and ends it when it can't.

@@ -9,12 +9,14 @@ import traceback
 
 from solwatch.app.channel import Channel, ChannelClosed
 from solwatch.asvio.discovery import AsvCell, Discovery, discover
-from solwatch.device.opening import open_device
+from solwatch.device.opening import near_device, open_device
 from solwatch.model.ports import Device
 from solwatch.model.protocol import (
     CeilingsMeasured,
     Describe,
     Described,
+    Discover,
+    Discovered,
     Failed,
     Findings,
     Measure,
@@ -79,6 +81,10 @@ class Worker:
     def answer(self, request: Request) -> Reply:
         """Do what one request asks; raises what the suite raises."""
         match request:
+            case Discover():
+                self._discovery = discover(request.benchmarks_dir)
+                near_device(request.device)
+                return Discovered()
             case Open():
                 return self._open(request)
             case Describe():
@@ -96,12 +102,12 @@ class Worker:
                 return Released(threads_left=len(set(threading.enumerate()) - self._threads_before))
 
     def _open(self, request: Open) -> Opened:
-        self._discovery = discover(request.benchmarks_dir)
+        discovery = self._discovery = self._discovery or discover(request.benchmarks_dir)
         self._device = open_device(request.device, seed=request.seed)
         return Opened(
-            cells=self._discovery.infos,
+            cells=discovery.infos,
             fingerprint=self._device.fingerprint(),
-            import_failures=self._discovery.import_failures,
+            import_failures=discovery.import_failures,
         )
 
     def _describe(self, request: Describe) -> Described:

@@ -7,8 +7,15 @@ from solwatch.model.fingerprint import Fingerprint
 from solwatch.model.record import Block, Ceilings, Failure
 
 
+class Discover(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Import the suite in ``benchmarks_dir`` and get ready to open ``device`` as far as that leaves it alone."""
+
+    benchmarks_dir: str
+    device: str
+
+
 class Open(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Discover the suite in ``benchmarks_dir`` and open ``device`` (``cpu``, ``cuda:0``)."""
+    """Discover the suite in ``benchmarks_dir`` unless that is done, and open ``device`` (``cpu``, ``cuda:0``)."""
 
     benchmarks_dir: str
     device: str
@@ -69,6 +76,10 @@ class Release(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Forget the prepared cell and its memory."""
 
 
+class Discovered(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Reply to ``Discover``."""
+
+
 class Opened(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Reply to ``Open``. ``import_failures``: benchmark modules that don't import, name to message."""
 
@@ -123,5 +134,5 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     failure: Failure
 
 
-Request = Open | Describe | Prepare | Measure | MeasureEnergy | MeasureCeilings | Release
-Reply = Opened | Described | Prepared | Measured | EnergyMeasured | CeilingsMeasured | Released | Failed
+Request = Discover | Open | Describe | Prepare | Measure | MeasureEnergy | MeasureCeilings | Release
+Reply = Discovered | Opened | Described | Prepared | Measured | EnergyMeasured | CeilingsMeasured | Released | Failed

@@ -93,8 +93,9 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     """One pair of fresh processes.
 
     ``head_slot``: which slot (0 or 1) the coin gave to head; a slot is a start position, a set of cores and a
-    folder of caches. ``opening_s``: wall time from asking for the pair until both processes could measure, ahead of
-    the round where there was time. ``cells``: in the order in which they were measured, drawn anew for each round.
+    folder of caches. ``opening_s``: wall time from asking for the pair until both processes could measure; on a GPU
+    they have been forked, and have imported the suite, while the round before was measured. ``cells``: in the order
+    in which they were measured, drawn anew for each round.
     """
 
     index: int
