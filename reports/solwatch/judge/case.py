@@ -6,6 +6,7 @@ import msgspec
 
 from solwatch.judge.failures import Finding, failure_finding
 from solwatch.judge.judgement import CellFacts
+from solwatch.judge.launch_path import NULL_KERNEL, null_info
 from solwatch.judge.rule import ComparedCell, Replicate
 from solwatch.judge.series import RoundFacts, rounds_by_cell, series
 from solwatch.judge.side import rated_excess, side_facts
@@ -45,12 +46,12 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def cases(record: Record) -> list[Case]:
-    """Return the case of every cell of the record, in the header's order."""
+    """Return the case of every cell of the record, in the header's order, and of the null kernel last."""
     measured = rounds_by_cell(record)
     found = []
-    for info in record.header.cells:
+    for info in [*record.header.cells, *([null_info()] if NULL_KERNEL in measured else [])]:
         rounds = measured.get(info.key, [])
-        found.append(_case(record.header, info, series(rounds), [cell for _, _, cell in rounds]))
+        found.append(_case(record.header, info, series(rounds), [one.cell for one in rounds]))
     return found
 
 

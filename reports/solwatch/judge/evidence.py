@@ -84,9 +84,18 @@ def side_evidence(facts: CellFacts, null_ratio: Estimate | None, exceeded: list[
     if drift is not None and drift > facts.thresholds.margin:
         sentences.append(
             f"a kernel that does nothing differs between the sides by {percent(drift)} of this cell's time, "
-            "more than the margin: the launch path, not the kernel, may be what changed"
+            f"more than the margin: {_consequence(facts)}"
         )
     return sentences
+
+
+def _consequence(facts: CellFacts) -> str:
+    raw = [fact.raw_log_ratio for fact in facts.rounds if fact.log_ratio is not None]
+    corrected = [fact.log_ratio for fact in facts.rounds if fact.log_ratio is not None]
+    if raw == corrected:
+        return "the launch path, not the kernel, may be what changed"
+    uncorrected = math.exp(sum(ratio for ratio in raw if ratio is not None) / len(raw))
+    return f"that is corrected for, once a launch, and is {change(uncorrected)} without"
 
 
 def _null_drift(facts: CellFacts, null_ratio: Estimate | None) -> float | None:

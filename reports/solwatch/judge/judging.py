@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 
 from solwatch.judge.case import Case, cases
-from solwatch.judge.evidence import decision_evidence, side_evidence
+from solwatch.judge.evidence import decision_evidence, interval, side_evidence
 from solwatch.judge.floor import missed_floor, unchecked_floor
 from solwatch.judge.holm_t import HolmT
 from solwatch.judge.judgement import CellFacts, Coverage, Judgement, LookDecision
 from solwatch.judge.limits import limit_evidence, limit_reason
 from solwatch.judge.rule import Decision, Rule
-from solwatch.judge.series import log_ratios, null_log_ratios
+from solwatch.judge.series import cycles_log_ratios, log_ratios, null_log_ratios
 from solwatch.judge.side import measured_excess
 from solwatch.judge.thresholds import INTERVAL_LEVEL, MIN_ROUNDS, Thresholds
 from solwatch.model.estimate import Estimate
@@ -42,7 +42,11 @@ def judge(record: Record, rule: Rule | None = None) -> Judgement:
         exit_code=int(exit_code(verdicts, undecided=record.header.config.undecided)),
         thresholds=thresholds,
         looks=_looks(decisions),
-        final=[case.info.key for case in found if _is_final(case, decisions.get(case.info.key))],
+        final=[
+            case.info.key
+            for case in found
+            if case.info.kind != "null" and _is_final(case, decisions.get(case.info.key))
+        ],
         completed=len(record.rounds),
     )
 
@@ -107,16 +111,21 @@ def _verdict(case: Case, decision: Decision | None, thresholds: Thresholds, reco
         evidence.insert(0, unchecked)
         if verdict is not Verdict.UNDECIDED:
             verdict, reason = Verdict.UNDECIDED, Reason.FLOOR_UNCHECKED
+    cycles_ratio = ratio_estimate(cycles_log_ratios(facts.rounds), INTERVAL_LEVEL)
+    if verdict in (Verdict.SLOWER, Verdict.FASTER) and cycles_ratio is not None:
+        evidence.append(f"in SM cycles, head / base is {interval(cycles_ratio)}")
     if verdict not in (Verdict.BROKEN, Verdict.VOID):
         evidence += side_evidence(facts, null_ratio, _beaten_ceilings(facts, record.header.ceilings))
     return CellVerdict(
         key=case.info.key,
         verdict=verdict,
         reason=reason,
-        gated=case.gated,
+        # The null kernel is there to raise an alarm: undecided, it must not count as a cell that was left open.
+        gated=case.gated and (case.info.kind != "null" or verdict is Verdict.SLOWER),
         evidence=evidence,
         slowdown_ratio=ratio,
         null_ratio=null_ratio,
+        cycles_ratio=cycles_ratio,
         mde=decision.mde if decision else None,
         p_value=decision.p_value if decision else None,
         min_effect=facts.thresholds.min_effect,

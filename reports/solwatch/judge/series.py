@@ -2,9 +2,11 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import msgspec
 
+from solwatch.judge.launch_path import Nulls, launches_of, null_cell, nulls_of
 from solwatch.model.record import CellRound, Record, Round, Side
 from solwatch.stats.centre import trimmed_mean
 
@@ -16,7 +18,9 @@ class RoundFacts(msgspec.Struct, frozen=True, kw_only=True):
     blocks' samples, pooled, in the cell's unit. ``log_ratio``: log(head / base), above 0 is slower, ``None``
     when the round does not count; ``dropped`` then says why (``base`` is ``None`` in a run of head alone, and
     nothing is dropped for that). ``void``: dropped because a measurement can't be trusted, not because a side
-    failed. ``head_null_s``, ``base_null_s``: centres of the kernel that does nothing.
+    failed. ``head_null_s``, ``base_null_s``: centres of the kernel that does nothing. ``raw_log_ratio``: without
+    the correction for the launch path that is in ``log_ratio``; the same where there is none.
+    ``cycles_log_ratio``: of times × SM clocks, ``None`` where the clock isn't known.
     """
 
     ordinal: int
@@ -27,22 +31,35 @@ class RoundFacts(msgspec.Struct, frozen=True, kw_only=True):
     log_ratio: float | None
     head_null_s: float | None
     base_null_s: float | None
+    raw_log_ratio: float | None = None
+    cycles_log_ratio: float | None = None
     dropped: str | None = None
     void: bool = False
 
 
-def rounds_by_cell(record: Record) -> dict[str, list[tuple[int, Round, CellRound]]]:
-    """Return, for each cell key, its rounds in order with their ordinals; one pass over the record."""
-    found: dict[str, list[tuple[int, Round, CellRound]]] = {}
+class Measured(NamedTuple):
+    """One cell in one round, and what the null kernel took in that round."""
+
+    ordinal: int
+    round: Round
+    cell: CellRound
+    nulls: Nulls
+
+
+def rounds_by_cell(record: Record) -> dict[str, list[Measured]]:
+    """Return, for each cell key, its rounds in order; one pass over the record. The null kernel is a cell too."""
+    found: dict[str, list[Measured]] = {}
     for ordinal, round_ in enumerate(record.rounds, start=1):
-        for cell in round_.cells:
-            found.setdefault(cell.key, []).append((ordinal, round_, cell))
+        nulls = nulls_of(round_)
+        own = [null_cell(nulls.path)] if nulls.path else []
+        for cell in [*round_.cells, *own]:
+            found.setdefault(cell.key, []).append(Measured(ordinal, round_, cell, nulls))
     return found
 
 
-def series(rounds: Iterable[tuple[int, Round, CellRound]]) -> list[RoundFacts]:
+def series(rounds: Iterable[Measured]) -> list[RoundFacts]:
     """Return the facts of each round of one cell."""
-    return [_facts(ordinal, round_, cell) for ordinal, round_, cell in rounds]
+    return [_facts(measured) for measured in rounds]
 
 
 def log_ratios(facts: Sequence[RoundFacts]) -> list[float]:
@@ -52,48 +69,76 @@ def log_ratios(facts: Sequence[RoundFacts]) -> list[float]:
 
 def null_log_ratios(facts: Sequence[RoundFacts]) -> list[float]:
     """Return log(head / base) of the do-nothing kernel for the rounds that have it on both sides."""
-    return [
-        math.log(fact.head_null_s / fact.base_null_s)
+    ratios = [
+        _log_ratio(fact.head_null_s, fact.base_null_s)
         for fact in facts
-        if fact.head_null_s is not None
-        and fact.base_null_s is not None
-        and fact.head_null_s > 0
-        and fact.base_null_s > 0
+        if fact.head_null_s is not None and fact.base_null_s is not None
     ]
+    return [ratio for ratio in ratios if ratio is not None]
 
 
-def _facts(ordinal: int, round_: Round, cell: CellRound) -> RoundFacts:
+def cycles_log_ratios(facts: Sequence[RoundFacts]) -> list[float]:
+    """Return log(head / base) in SM cycles of the rounds that count and have it."""
+    return [fact.cycles_log_ratio for fact in facts if fact.log_ratio is not None and fact.cycles_log_ratio is not None]
+
+
+def _facts(measured: Measured) -> RoundFacts:
+    cell, round_ = measured.cell, measured.round
     head_s, head_voids = _centre(cell.head)
     base_s, base_voids = _centre(cell.base) if cell.base is not None else (None, [])
-    log_ratio, dropped, void = None, None, False
+    raw, log_ratio, dropped, void = None, None, None, False
     if head_s is None or (cell.base is not None and base_s is None):
         dropped, void = _why_dropped(cell, head_s, head_voids, base_s, base_voids)
     elif base_s is not None:
-        log_ratio = _log_ratio(head_s, base_s)
+        raw = _log_ratio(head_s, base_s)
+        log_ratio = _corrected_log_ratio(measured, head_s, base_s) if raw is not None else None
         if log_ratio is None:
             dropped, void = f"head / base is {head_s:g} / {base_s:g}, not a ratio of positive numbers", True
+    head_null_s, base_null_s = measured.nulls.by_cell.get(cell.key, (None, None))
     return RoundFacts(
-        ordinal=ordinal,
+        ordinal=measured.ordinal,
         index=round_.index,
         head_slot=round_.head_slot,
         head_s=head_s,
         base_s=base_s,
         log_ratio=log_ratio,
-        head_null_s=_null_centre(cell.head),
-        base_null_s=None if cell.base is None else _null_centre(cell.base),
+        head_null_s=head_null_s,
+        base_null_s=base_null_s,
+        raw_log_ratio=raw,
+        cycles_log_ratio=_cycles_log_ratio(cell, log_ratio),
         dropped=dropped,
         void=void,
     )
+
+
+def _corrected_log_ratio(measured: Measured, head_s: float, base_s: float) -> float | None:
+    cell, path = measured.cell, measured.nulls.path
+    head_launches = launches_of(cell.head)
+    base_launches = launches_of(cell.base) if cell.base is not None else None
+    if path is not None and head_launches is not None and base_launches is not None:
+        corrected = path.corrected(head_s, base_s, head_launches, base_launches)
+        if corrected is not None:
+            return _log_ratio(*corrected)
+    return _log_ratio(head_s, base_s)
+
+
+def _cycles_log_ratio(cell: CellRound, log_ratio: float | None) -> float | None:
+    head_hz, base_hz = _clock(cell.head), _clock(cell.base) if cell.base is not None else None
+    if log_ratio is None or head_hz is None or base_hz is None:
+        return None
+    return log_ratio + math.log(head_hz / base_hz)
+
+
+def _clock(side: Side) -> float | None:
+    """Return the mean SM clock over a side's clean blocks; the processor's own clock says nothing of its cycles."""
+    clocks = [block.sm_clock_hz for block in side.blocks if not block.voids and block.null_s and block.sm_clock_hz]
+    return sum(clocks) / len(clocks) if clocks else None
 
 
 def _centre(side: Side) -> tuple[float | None, list[str]]:
     clean = [block for block in side.blocks if not block.voids]
     voids = [reason for block in side.blocks for reason in block.voids]
     return trimmed_mean(sample for block in clean for sample in block.samples_s), voids
-
-
-def _null_centre(side: Side) -> float | None:
-    return trimmed_mean(sample for block in side.blocks if not block.voids for sample in block.null_s)
 
 
 def _log_ratio(head: float, base: float) -> float | None:

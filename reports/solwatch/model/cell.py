@@ -74,7 +74,8 @@ class CellInfo(msgspec.Struct, frozen=True, kw_only=True):
 
     ``key`` is the cell's name everywhere (``o_proj.OProj(16, 'llama-3-8b')``). ``benchmark`` is the asv name
     without the method for a solwatch suite, with it for an ordinary benchmark. ``gated`` is false for peers.
-    ``kind``: ``suite`` (has work and a reference) or ``asv`` (any other asv benchmark). ``version``: asv's, results
+    ``kind``: ``suite`` (has work and a reference), ``asv`` (any other asv benchmark) or ``null`` (the kernel that does
+    nothing, timed in turn with the others). ``version``: asv's, results
     under different ones are never compared. ``type``: asv's (``time``, ``track``, ``memory``, ``peakmemory``).
     """
 

@@ -60,7 +60,8 @@ class Reason(StrEnum):
 class CellVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """The judgement of one cell.
 
-    ``slowdown_ratio``: head / base over rounds. ``mde``: the slowdown (a fraction) that a run of as many rounds
+    ``slowdown_ratio``: head / base over rounds. ``cycles_ratio``: the same in SM cycles, where the clock is known;
+    it decides nothing. ``mde``: the slowdown (a fraction) that a run of as many rounds
     with this noise calls with probability 1 - ``miss_rate``, ``None`` when nothing could be computed. ``p_value``:
     of θ ≤ δ0, already adjusted for cells and looks. ``min_effect`` and ``margin`` are the thresholds used.
     ``evidence``: short sentences.
@@ -73,6 +74,7 @@ class CellVerdict(msgspec.Struct, frozen=True, kw_only=True):
     evidence: list[str] = msgspec.field(default_factory=list)
     slowdown_ratio: Estimate | None = None
     null_ratio: Estimate | None = None
+    cycles_ratio: Estimate | None = None
     mde: float | None = None
     p_value: float | None = None
     min_effect: float | None = None

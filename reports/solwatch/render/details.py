@@ -106,6 +106,13 @@ def _timer(side: SideFacts, unit: str) -> str:
     return f"{', '.join(plain(timer) for timer in side.timers)}{unrolled}"
 
 
+def _cycles(side: SideFacts, unit: str) -> str:
+    clock_hz = side.state.sm_clock_hz
+    if side.time is None or clock_hz is None or side.null_s is None or unit != "seconds":
+        return ABSENT
+    return scaled(side.time.point * clock_hz, "", 4)
+
+
 def _temperature(side: SideFacts, unit: str) -> str:
     celsius = side.state.temperature_c
     return ABSENT if celsius is None else f"{celsius:.0f} °C"
@@ -129,6 +136,7 @@ _FIGURES: list[tuple[str, Callable[[SideFacts, str], str]]] = [
     ("kernels launched", lambda side, unit: ABSENT if side.launches is None else str(side.launches)),
     ("timer", _timer),
     ("samples", lambda side, unit: str(side.samples) if side.samples else ABSENT),
+    ("SM cycles per call", _cycles),
     ("SM clock, mean", lambda side, unit: scaled(side.state.sm_clock_hz, "Hz")),
     ("temperature, highest", _temperature),
     ("power, highest", lambda side, unit: scaled(side.state.power_w, "W", 3)),

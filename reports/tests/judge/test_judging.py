@@ -9,6 +9,7 @@ from fakes.records import CPU, CPU_CEILINGS, FakeCell, always, o_proj_work, reco
 
 from solwatch.judge.judgement import Judgement
 from solwatch.judge.judging import decided, judge
+from solwatch.judge.launch_path import NULL_KERNEL
 from solwatch.judge.rule import ComparedCell, Decision
 from solwatch.model.cell import Work
 from solwatch.model.config import CellOverride, Config
@@ -20,8 +21,12 @@ from solwatch.sol.score import CeilingKind
 WORK = o_proj_work(16, 4096, 4096)
 
 
+TIGHT_NULL = CellOverride(match=NULL_KERNEL, min_effect=1e-4)
+
+
 def only(judgement: Judgement) -> CellVerdict:
-    (verdict,) = judgement.verdicts
+    verdict, *null = judgement.verdicts
+    assert [cell.key for cell in null] in ([], [NULL_KERNEL])
     return verdict
 
 
@@ -233,7 +238,7 @@ def test_peers_are_judged_and_do_not_count() -> None:
     judgement = judge(record([FakeCell(key="a"), FakeCell(key="peer", ratio=1.3, gated=False)]))
     assert judgement.verdicts[1].verdict is Verdict.SLOWER
     assert judgement.exit_code == ExitCode.OK
-    assert judgement.thresholds.family == 1
+    assert judgement.thresholds.family == 2  # the cell and the null kernel
 
 
 def test_an_ordinary_benchmark_in_another_unit_is_judged_too() -> None:
@@ -255,6 +260,7 @@ def test_a_launch_path_that_differs_by_more_than_the_margin_is_said() -> None:
         return " ".join(only(judge(record([FakeCell(key="a", base_s=base_s, head_null_s=3.82e-6)]))).evidence)
 
     assert "a kernel that does nothing differs between the sides by 2." in evidence(20e-6)
+    assert "that is corrected for, once a launch, and is −0.04 % without" in evidence(20e-6)
     assert "does nothing" not in evidence(2e-3)
 
 
@@ -304,3 +310,21 @@ def test_every_verdict_of_a_large_run_at_once() -> None:
     judgement = judge(gpu_record())
     assert {cell.verdict for cell in judgement.verdicts} == set(Verdict) - {Verdict.BELOW_FLOOR}
     assert judgement.exit_code == ExitCode.SLOWER
+
+
+def test_a_head_that_makes_every_launch_slower_is_slower_though_its_cells_are_corrected() -> None:
+    cells = [FakeCell(key=key, base_s=20e-6, ratio=20.5 / 20, head_null_s=3.82e-6) for key in ("a", "b")]
+    judgement = judge(record(cells))
+    by_key = {cell.key: cell for cell in judgement.verdicts}
+    assert by_key["a"].verdict is by_key["b"].verdict is Verdict.UNCHANGED
+    assert (by_key[NULL_KERNEL].verdict, by_key[NULL_KERNEL].gated) == (Verdict.SLOWER, True)
+    assert judgement.exit_code == ExitCode.SLOWER
+    assert judgement.coverage.text == "3 of 3 decided"
+
+
+def test_a_null_kernel_that_stays_undecided_is_no_cell_that_was_left_open() -> None:
+    judgement = judge(record([FakeCell(key="a")], rounds=6, config=Config(cells=[TIGHT_NULL])))
+    null = judgement.verdicts[-1]
+    assert (null.key, null.verdict, null.gated) == (NULL_KERNEL, Verdict.UNDECIDED, False)
+    assert judgement.coverage.text == "1 of 1 decided"
+    assert judgement.final == ["a"]

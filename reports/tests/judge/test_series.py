@@ -2,9 +2,11 @@
 
 import math
 
+import msgspec
 import pytest
 
-from solwatch.judge.series import RoundFacts, log_ratios, null_log_ratios, series
+from solwatch.judge.launch_path import nulls_of
+from solwatch.judge.series import Measured, RoundFacts, log_ratios, null_log_ratios, series
 from solwatch.model.record import Block, CellRound, Failure, Round, Side
 
 
@@ -14,7 +16,8 @@ def block(*samples_s: float, voids: tuple[str, ...] = (), null_s: tuple[float, .
 
 def facts(head: Side, base: Side | None) -> RoundFacts:
     cell = CellRound(key="a", head=head, base=base)
-    return series([(1, Round(index=0, head_slot=1, started_at="", wall_s=1.0, cells=[cell]), cell)])[0]
+    round_ = Round(index=0, head_slot=1, started_at="", wall_s=1.0, cells=[cell])
+    return series([Measured(1, round_, cell, nulls_of(round_))])[0]
 
 
 def test_blocks_of_a_round_are_pooled_before_the_centre_is_taken() -> None:
@@ -68,3 +71,51 @@ def test_the_null_kernel_is_compared_where_both_sides_have_it() -> None:
     one = facts(Side(blocks=[block(1.0, null_s=(3.3,))]), Side(blocks=[block(1.0)]))
     assert null_log_ratios([both, one]) == [pytest.approx(math.log(1.1))]
     assert log_ratios([both, one]) == [0.0, 0.0]
+
+
+def held(time_s: float, null_s: float, launches: int = 1) -> Block:
+    return Block(samples_s=[time_s] * 5, null_s=[null_s] * 5, number=1, timer="held", launches=launches)
+
+
+def in_round(*cells: CellRound) -> list[RoundFacts]:
+    round_ = Round(index=0, head_slot=0, started_at="", wall_s=1.0, cells=list(cells))
+    nulls = nulls_of(round_)
+    return [series([Measured(1, round_, cell, nulls)])[0] for cell in cells]
+
+
+def test_what_the_launch_path_adds_to_one_side_is_taken_off_once_for_each_launch() -> None:
+    one = CellRound(key="a", head=Side(blocks=[held(20.2e-6, 3.6e-6)]), base=Side(blocks=[held(20e-6, 3.4e-6)]))
+    three = CellRound(key="b", head=Side(blocks=[held(30.6e-6, 3.6e-6, 3)]), base=Side(blocks=[held(30e-6, 3.4e-6, 3)]))
+    for found in in_round(one, three):
+        assert found.log_ratio == pytest.approx(0, abs=1e-12)
+        assert (found.raw_log_ratio or 0) > 0.009
+
+
+def test_the_null_kernel_is_taken_over_all_cells_of_the_round() -> None:
+    quiet = CellRound(key="a", head=Side(blocks=[held(20e-6, 3.4e-6)]), base=Side(blocks=[held(20e-6, 3.4e-6)]))
+    loud = CellRound(key="b", head=Side(blocks=[held(20e-6, 3.8e-6)]), base=Side(blocks=[held(20e-6, 3.4e-6)]))
+    for found in in_round(quiet, loud):
+        assert found.log_ratio == pytest.approx(math.log(19.9 / 20.1))
+
+
+def test_a_launch_more_stays_what_it_costs() -> None:
+    cell = CellRound(key="a", head=Side(blocks=[held(24e-6, 3.4e-6, 2)]), base=Side(blocks=[held(20e-6, 3.4e-6, 1)]))
+    assert in_round(cell)[0].log_ratio == pytest.approx(math.log(24 / 20))
+
+
+@pytest.mark.parametrize("timer", ["graph", "cupti", "events", "wall"])
+def test_other_timers_are_not_corrected(timer: str) -> None:
+    def side(time_s: float, null_s: float) -> Side:
+        return Side(blocks=[Block(samples_s=[time_s], null_s=[null_s], number=1, timer=timer, launches=1)])
+
+    found = in_round(CellRound(key="a", head=side(20.2e-6, 3.6e-6), base=side(20e-6, 3.4e-6)))[0]
+    assert found.log_ratio == found.raw_log_ratio == pytest.approx(math.log(20.2 / 20))
+
+
+def test_cycles_are_times_by_the_clocks_of_their_own_side() -> None:
+    def side(time_s: float, clock_hz: float) -> Side:
+        return Side(blocks=[msgspec.structs.replace(held(time_s, 3.4e-6), sm_clock_hz=clock_hz)])
+
+    found = in_round(CellRound(key="a", head=side(22e-6, 1.8e9), base=side(20e-6, 1.98e9)))[0]
+    assert found.log_ratio == pytest.approx(math.log(1.1))
+    assert found.cycles_log_ratio == pytest.approx(0)

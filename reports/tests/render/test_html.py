@@ -141,9 +141,9 @@ def test_says_the_verdict_the_commits_and_how_to_do_it_again() -> None:
 def test_every_cell_has_its_strip_its_rounds_and_its_dot() -> None:
     page = Page(html(gpu_record()))
     classes = [attributes.get("class") or "" for tag, attributes in page.tags if tag == "svg"]
-    # 25 cells with the peer; broken and new ones have no ratio, and a void one's isn't shown.
-    assert sum(name == "forest" for name in classes) == 22
-    assert sum(name == "rounds" for name in classes) == 22
+    # 25 cells with the peer, and the null kernel; broken and new ones have no ratio, and a void one's isn't shown.
+    assert sum(name == "forest" for name in classes) == 23
+    assert sum(name == "rounds" for name in classes) == 23
     assert classes.count("roofline") == 1
 
 
