@@ -103,7 +103,7 @@ def _make_object(plan: Plan, cache: BuildCache, scratch: Path, source: Path, tar
 
 
 def _compile_command(plan: Plan, source: Path, target: Path) -> list[str]:
-    defines = [f"-DFUSED_O_PROJ_DELAY_NS={plan.settings.delay_ns}"]
+    defines = [f"-DFUSED_O_PROJ_DELAY_PPM={plan.settings.delay_ppm}"]
     torch_flags = [
         f"-DTORCH_TARGET_VERSION={TARGET_VERSION}",
         f"-isystem{plan.tools.torch_root / 'include'}",
@@ -176,7 +176,7 @@ def _write_facts(plan: Plan, path: Path) -> None:
         "cxx": plan.tools.cxx_version,
         "torch_headers": plan.tools.torch_version,
         "torch_target": ".".join(map(str, TORCH_TARGET)),
-        "delay_ns": plan.settings.delay_ns,
+        "delay_ppm": plan.settings.delay_ppm,
         "source_sha256": plan.source_sha256,
     }
     path.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")

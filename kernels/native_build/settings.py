@@ -1,7 +1,7 @@
 """What the person who builds asks for, read from the environment.
 
 FUSED_O_PROJ_CUDA        auto (default: CUDA where nvcc is found), 1 (nvcc missing is an error), 0
-FUSED_O_PROJ_DELAY_NS    planted slowdown in nanoseconds, for tests of the gate (default 0)
+FUSED_O_PROJ_DELAY_PPM   planted slowdown in millionths of a kernel's own time, for tests of the gate (default 0)
 TORCH_CUDA_ARCH_LIST     "8.0;9.0a+PTX" (default: the visible GPU's, else 9.0a)
 MAX_JOBS                 compilers at a time (default: the cores this process may use)
 SOLWATCH_BUILD_CACHE     folder of compiled objects, shared between commits, at most 256 MiB (default: none)
@@ -30,7 +30,7 @@ class Settings:
     """The build that was asked for; ``archs`` like ``("80", "90a+PTX")``."""
 
     cuda: str
-    delay_ns: int
+    delay_ppm: int
     archs: tuple[str, ...]
     jobs: int
     cache_dir: Path | None
@@ -44,7 +44,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
     cache = environ.get("SOLWATCH_BUILD_CACHE", "").strip()
     return Settings(
         cuda=cuda,
-        delay_ns=_whole_number(environ, "FUSED_O_PROJ_DELAY_NS", 0),
+        delay_ppm=_whole_number(environ, "FUSED_O_PROJ_DELAY_PPM", 0),
         archs=parse_archs(environ.get("TORCH_CUDA_ARCH_LIST", "")),
         jobs=max(1, _whole_number(environ, "MAX_JOBS", len(os.sched_getaffinity(0)))),
         cache_dir=Path(cache).absolute() if cache else None,

@@ -69,7 +69,7 @@ def test_nonsense_archs(settings: ModuleType, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("FUSED_O_PROJ_CUDA", "yes"), ("FUSED_O_PROJ_DELAY_NS", "-1"), ("MAX_JOBS", "many")]
+    ("name", "value"), [("FUSED_O_PROJ_CUDA", "yes"), ("FUSED_O_PROJ_DELAY_PPM", "-1"), ("MAX_JOBS", "many")]
 )
 def test_nonsense_settings(settings: ModuleType, name: str, value: str) -> None:
     with pytest.raises(settings.BuildError, match=f"{name} is '{value}', wanted"):
@@ -80,12 +80,12 @@ def test_settings(settings: ModuleType, tmp_path: Path) -> None:
     found = settings.read_settings(
         {
             "FUSED_O_PROJ_CUDA": "1",
-            "FUSED_O_PROJ_DELAY_NS": "300",
+            "FUSED_O_PROJ_DELAY_PPM": "300",
             "MAX_JOBS": "3",
             "SOLWATCH_BUILD_CACHE": str(tmp_path),
         }
     )
-    assert (found.cuda, found.delay_ns, found.jobs, found.cache_dir) == ("1", 300, 3, tmp_path)
+    assert (found.cuda, found.delay_ppm, found.jobs, found.cache_dir) == ("1", 300, 3, tmp_path)
     assert settings.read_settings({}).cuda == "auto"
     assert settings.read_settings({}).cache_dir is None
 

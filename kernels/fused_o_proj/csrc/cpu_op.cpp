@@ -13,14 +13,26 @@
 namespace fused_o_proj {
 namespace {
 
-void planted_delay() {
-#if FUSED_O_PROJ_DELAY_NS > 0
-  const auto end = std::chrono::steady_clock::now() +
-                   std::chrono::nanoseconds(FUSED_O_PROJ_DELAY_NS);
-  while (std::chrono::steady_clock::now() < end) {
+// Lives as long as a call's work and then holds it back by a fixed share of the time that this took.
+class PlantedDelay {
+#if FUSED_O_PROJ_DELAY_PPM > 0
+  using Clock = std::chrono::steady_clock;
+
+ public:
+  ~PlantedDelay() {
+    const auto worked = Clock::now() - begin_;
+    const auto wanted = worked + worked * FUSED_O_PROJ_DELAY_PPM / 1000000;
+    while (Clock::now() - begin_ < wanted) {
+    }
   }
+
+ private:
+  Clock::time_point begin_ = Clock::now();
+#else
+ public:
+  PlantedDelay() {}  // so that the object is used in every build
 #endif
-}
+};
 
 Tensor as_matrix(const Tensor& tensor, int64_t rows, int64_t columns) {
   if (tensor.dim() == 2) return tensor;
@@ -50,7 +62,7 @@ void run(const Tensor& attn_output, const Tensor& residual, const Tensor& weight
 Tensor o_proj_residual_cpu(const Tensor& attn_output, const Tensor& residual,
                            const Tensor& weight) {
   const Sizes sizes = check_inputs(attn_output, residual, weight);
-  planted_delay();
+  const PlantedDelay delay;
   const Tensor out = new_out(residual);
   run(attn_output, residual, weight, out, sizes);
   return out;
@@ -59,7 +71,7 @@ Tensor o_proj_residual_cpu(const Tensor& attn_output, const Tensor& residual,
 void o_proj_residual_out_cpu(const Tensor& attn_output, const Tensor& residual,
                              const Tensor& weight, Tensor out) {
   const Sizes sizes = check_inputs_and_out(attn_output, residual, weight, out);
-  planted_delay();
+  const PlantedDelay delay;
   if (leading_sizes_collapse(out)) return run(attn_output, residual, weight, out, sizes);
   const Tensor packed = new_out(residual);  // no matrix view of out exists: compute, then scatter
   run(attn_output, residual, weight, packed, sizes);

@@ -29,7 +29,6 @@ struct TileArguments {
   int64_t k;
   int token_tiles;
   int feature_tiles;
-  int first_wave_ctas;
 };
 
 struct TileIndex {
@@ -133,6 +132,7 @@ struct TileKernel {
   }
 
   __device__ __forceinline__ void run(const TileArguments<T>& args) {
+    const PlantedDelay delay;
     extern __shared__ __align__(128) unsigned char ring[];
     const uint32_t ring_address = uint32_t(__cvta_generic_to_shared(ring));
     const TileIndex tile = tile_of_cta(blockIdx.x, args.token_tiles, args.feature_tiles);
@@ -141,7 +141,6 @@ struct TileKernel {
     constexpr int kStageK = kSlices * kSliceFeatures;
     const int stage_count = int((args.k + kStageK - 1) / kStageK);
 
-    planted_delay(args.first_wave_ctas);
     begin();
     auto fill = [&](int index) {
       if (index < stage_count) {
@@ -225,14 +224,10 @@ void launch_config(const Plan& plan, const Problem& problem, const DeviceLimits&
                         make_epilogue<T>(problem),
                         sizes.k,
                         int((sizes.m + config.tokens - 1) / config.tokens),
-                        int((sizes.n + config.features - 1) / config.features),
-                        0};
+                        int((sizes.n + config.features - 1) / config.features)};
   static SharedMemoryOptIn opt_in;
   check_cuda(opt_in.once(kernel, Kernel::kSharedBytes, device.ordinal), "cudaFuncSetAttribute",
              sizes);
-  check_cuda(first_wave_ctas(kernel, Kernel::kThreads, Kernel::kSharedBytes, device.sm_count,
-                             &args.first_wave_ctas),
-             "cudaOccupancyMaxActiveBlocksPerMultiprocessor", sizes);
   void* parameters[] = {&args};
   check_cuda(cudaLaunchKernel(kernel, dim3(unsigned(plan.ctas)), dim3(Kernel::kThreads),
                               parameters, Kernel::kSharedBytes, stream),

@@ -15,7 +15,6 @@ struct SimtArguments {
   int64_t weight_stride, attn_stride, residual_stride, out_stride;
   int64_t m, n, k;
   int64_t feature_tiles;
-  int first_wave_ctas;
 };
 
 // One operand's piece of a step, [64 rows][16 of K]: each thread brings 4 of the 1024 elements.
@@ -46,6 +45,7 @@ struct Piece {
 
 // out tile [64 tokens, 64 features]; thread (y, x) of 16 × 16 owns tokens 4y.., features 4x...
 __global__ void __launch_bounds__(kSimtTileThreads) simt_tile_kernel(const SimtArguments args) {
+  const PlantedDelay delay;
   __shared__ float tokens[kSimtTileK][kSimtTile + 4];
   __shared__ float weights[kSimtTileK][kSimtTile + 4];
   const int64_t first_token = blockIdx.x / args.feature_tiles * kSimtTile;
@@ -53,7 +53,6 @@ __global__ void __launch_bounds__(kSimtTileThreads) simt_tile_kernel(const SimtA
   const int x = threadIdx.x % 16, y = threadIdx.x / 16;
   float sum[4][4] = {};
   Piece token_piece, weight_piece;
-  planted_delay(args.first_wave_ctas);
 
   auto load = [&](int64_t k) {
     token_piece.load(args.attn_output, args.attn_stride, first_token, args.m, k, args.k);
@@ -95,11 +94,11 @@ __global__ void __launch_bounds__(kSimtTileThreads) simt_tile_kernel(const SimtA
 // One warp a feature, up to 8 tokens: lane l takes k = l, l + 32, …; the lanes' sums are added in a
 // fixed tree. Reads each weight once, whole lines at a time.
 __global__ void __launch_bounds__(32 * kSimtRowsWarps) simt_rows_kernel(const SimtArguments args) {
+  const PlantedDelay delay;
   const int lane = threadIdx.x % 32;
   const int64_t feature =
       blockIdx.x % args.feature_tiles * kSimtRowsWarps + threadIdx.x / 32;
   const int64_t first_token = blockIdx.x / args.feature_tiles * kSimtRowsTokens;
-  planted_delay(args.first_wave_ctas);
   if (feature >= args.n) return;
   const int tokens = int(min(int64_t(kSimtRowsTokens), args.m - first_token));
   const float* weight = args.weight + feature * args.weight_stride;
@@ -142,13 +141,10 @@ void launch_simt_float32(const Plan& plan, const Problem& problem, const DeviceL
                      sizes.m,
                      sizes.n,
                      sizes.k,
-                     (sizes.n + plan.tile_n - 1) / plan.tile_n,
-                     0};
+                     (sizes.n + plan.tile_n - 1) / plan.tile_n};
   const bool rows = sizes.m <= kSimtRowsTokens;
   const auto kernel = rows ? reinterpret_cast<const void*>(&simt_rows_kernel)
                            : reinterpret_cast<const void*>(&simt_tile_kernel);
-  check_cuda(first_wave_ctas(kernel, plan.threads, 0, device.sm_count, &args.first_wave_ctas),
-             "cudaOccupancyMaxActiveBlocksPerMultiprocessor", sizes);
   void* parameters[] = {&args};
   check_cuda(cudaLaunchKernel(kernel, dim3(unsigned(plan.ctas)), dim3(unsigned(plan.threads)),
                               parameters, 0, stream),
