@@ -18,6 +18,7 @@ from solwatch.asvio.machine import machine_info
 from solwatch.asvio.publisher import SpeedOfLight
 from solwatch.device.resolving import visible_gpus
 from solwatch.model.errors import SolwatchError
+from solwatch.model.plain import plain_lines
 from solwatch.workspace.git import Repository
 from solwatch.workspace.settings import load_config
 from solwatch.workspace.toolchain import allowed
@@ -57,7 +58,7 @@ class SolwatchEnvironment(SharedEnvironment):
         try:
             return CommitBuilds(Path(conf.repo), variant)
         except SolwatchError as error:
-            raise UserError(str(error)) from error
+            raise UserError(plain_lines(str(error))) from error
 
 
 def setup() -> None:
@@ -66,4 +67,4 @@ def setup() -> None:
     try:
         machine_info()
     except SolwatchError as error:
-        raise UserError(str(error)) from error
+        raise UserError(plain_lines(str(error))) from error

@@ -12,6 +12,7 @@ from typing import Any
 
 from solwatch import PROTOCOL
 from solwatch.model.cell import Cell, Timer, Work
+from solwatch.model.plain import plain_lines
 
 __all__ = ["Cell", "GpuSuite", "Suite", "Timer", "Work"]
 
@@ -77,9 +78,9 @@ class Suite:
     def _samples(self, measured: Mapping[str, Any], params: tuple[Any, ...], what: str) -> Any:
         cell = measured[self._key(params)]
         if "error" in cell:
-            raise RuntimeError(cell["error"])
+            raise RuntimeError(plain_lines(cell["error"]))
         if not cell[what]:
-            print(f"{type(self).__name__}{params}: {cell['no_' + what]}", file=sys.stderr)
+            print(plain_lines(f"{type(self).__name__}{params}: {cell['no_' + what]}"), file=sys.stderr)
             return math.nan  # asv's way of saying n/a
         return {"samples": cell[what], "number": 1}
 

@@ -12,6 +12,7 @@ from asv.console import log
 from asv.environment import Environment
 
 from solwatch.model.errors import BuildError, SolwatchError
+from solwatch.model.plain import plain_lines
 
 SESSION_VARIABLE = "SOLWATCH_ASV_SESSION"
 """Tells one run of asv, and the processes it forks to build in, from every other."""
@@ -74,10 +75,11 @@ class SharedEnvironment(Environment):  # type: ignore[misc]  # asv is published 
             try:
                 path = self._provider.provide(commit_hash, log.debug)
             except BuildError as error:
-                log.error(f"{error}\n{error.output}")
-                raise util.ProcessError(["build", commit_hash], 1, error.output, str(error)) from error
+                output = plain_lines(error.output)
+                log.error(f"{plain_lines(str(error))}\n{output}")
+                raise util.ProcessError(["build", commit_hash], 1, output, plain_lines(str(error))) from error
             except SolwatchError as error:
-                raise util.UserError(str(error)) from error
+                raise util.UserError(plain_lines(str(error))) from error
             self._save_state(commit_hash, path)
         self._set_commit_hash(commit_hash)
 

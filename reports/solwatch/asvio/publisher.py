@@ -10,6 +10,8 @@ from asv.publishing import OutputPublisher
 from asv.results import iter_results
 from asv.util import UserError, is_na
 
+from solwatch.model.plain import plain
+
 PAGE = "speedoflight"
 """Name of the page: the part of its address behind ``#/``."""
 
@@ -82,12 +84,12 @@ def _table(
         "machine": machine,
         "benchmark": name,
         "title": name.removesuffix(GAP),
-        "row_name": names[row_axis] if names else "",
-        "column_name": ", ".join(column_names),
-        "columns": [", ".join(map(_plain, column)) for column in columns],
+        "row_name": plain(names[row_axis]) if names else "",
+        "column_name": plain(", ".join(column_names)),
+        "columns": [", ".join(map(_unquoted, column)) for column in columns],
         "rows": [
             {
-                "name": _plain(row),
+                "name": _unquoted(row),
                 "cells": [sorted(cells.get(_place(column, row, row_axis, names), {}).items()) for column in columns],
             }
             for row in rows
@@ -99,9 +101,9 @@ def _place(column: tuple[str, ...], row: str, row_axis: int, names: list[str]) -
     return (*column[:row_axis], row, *column[row_axis:]) if names else ()
 
 
-def _plain(name: str) -> str:
-    """Return a value's name without the quotes that ``repr`` puts around text."""
-    return name[1:-1] if len(name) > 1 and name[0] == name[-1] and name[0] in "'\"" else name
+def _unquoted(name: str) -> str:
+    """Return a value's name, safe to show, without the quotes that ``repr`` puts around text."""
+    return plain(name[1:-1] if len(name) > 1 and name[0] == name[-1] and name[0] in "'\"" else name)
 
 
 def _entered(page: str) -> str:

@@ -128,10 +128,10 @@ def ceilings(device: str, dtypes: tuple[str, ...]) -> int:
 def doctor(device: str) -> int:
     """Check what measuring needs: GPU, driver, toolkit, torch, the op, NVML, git; each with its fix."""
     from solwatch.app.examination import examine
-    from solwatch.cli.showing import print_result
+    from solwatch.cli.showing import print_result, say
     from solwatch.render.doctor import render_findings
 
-    findings = examine(Path.cwd(), device, lambda text: click.echo(text, err=True))
+    findings = examine(Path.cwd(), device, say)
     print_result(render_findings(findings))
     return ExitCode.UNTRUSTED if any(finding.status == "fail" for finding in findings) else ExitCode.OK
 
@@ -165,6 +165,7 @@ def _services(options: dict[str, Any]) -> "tuple[Services, Config]":
     from solwatch.app.clock import SystemClock
     from solwatch.app.session import Services
     from solwatch.asvio.machine import machine_info
+    from solwatch.cli.showing import say
     from solwatch.render.progress import Progress
     from solwatch.workspace.git import Repository
     from solwatch.workspace.settings import load_config
@@ -177,7 +178,7 @@ def _services(options: dict[str, Any]) -> "tuple[Services, Config]":
         clock=SystemClock(),
         environment=dict(os.environ),
         machine=machine_info()["machine"],
-        say=lambda text: click.echo(text, err=True),
+        say=say,
         progress=Progress.open,
     )
     return services, config

@@ -15,6 +15,7 @@ import click
 from solwatch import __version__
 from solwatch.cli.commands import bench, ceilings, doctor, gate, report, run
 from solwatch.model.errors import ExitCode, SolwatchError
+from solwatch.model.plain import plain_lines
 
 EXIT_CODES = """
 \b
@@ -83,7 +84,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 def _end(message: str, code: ExitCode) -> int:
     with contextlib.suppress(OSError):  # nobody can be told; the code still says it
-        click.echo(f"solwatch: {message}", err=True)
+        click.echo(plain_lines(f"solwatch: {message}"), err=True)
     return int(code)
 
 

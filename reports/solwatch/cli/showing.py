@@ -6,26 +6,32 @@ import sys
 
 from solwatch.app.gate import Outcome
 from solwatch.model.errors import ExitCode
+from solwatch.model.plain import plain_lines
 from solwatch.render.terminal import render_terminal
 
 
 def show(outcome: Outcome) -> int:
     """Print the outcome and return its exit code: the verdict's, or 3 when it passed and its page is missing."""
     for warning in outcome.kept.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
+        say(f"warning: {warning}")
     width = shutil.get_terminal_size((120, 40)).columns
     print_result(render_terminal(outcome.record, outcome.judgement, width=width, colour=_in_colour()))
     code = outcome.judgement.exit_code
     if outcome.kept.report is not None:
-        print_result(f"report: {outcome.kept.report}")
+        print_result(plain_lines(f"report: {outcome.kept.report}"))
     elif code != ExitCode.SLOWER:
         code = ExitCode.UNTRUSTED
-    print(f"record: {outcome.kept.record}", file=sys.stderr)
+    say(f"record: {outcome.kept.record}")
     return int(code)
 
 
 def _in_colour() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def say(text: str) -> None:
+    """Say ``text`` on stderr."""
+    print(plain_lines(text), file=sys.stderr)
 
 
 def print_result(text: str) -> None:

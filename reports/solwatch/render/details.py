@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from solwatch.judge.judgement import CellFacts, SideFacts
 from solwatch.model.estimate import Estimate
+from solwatch.model.plain import plain
 from solwatch.model.verdict import CellVerdict
-from solwatch.render.plain import plain
 from solwatch.render.units import ABSENT, detectable, percentage, quantity, scaled
 from solwatch.sol.score import CeilingKind
 

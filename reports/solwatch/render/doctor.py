@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from solwatch.model.finding import Finding, Status
+from solwatch.model.plain import plain
 
 _SIGNS = {Status.OK: "ok  ", Status.WARN: "warn", Status.FAIL: "FAIL"}
 
@@ -12,9 +13,9 @@ def render_findings(findings: Sequence[Finding]) -> str:
     width = max((len(finding.name) for finding in findings), default=0)
     lines = [_verdict(findings), ""]
     for finding in findings:
-        lines.append(f"  {_SIGNS[finding.status]}  {finding.name:<{width}}  {finding.found}")
+        lines.append(f"  {_SIGNS[finding.status]}  {finding.name:<{width}}  {plain(finding.found)}")
         if finding.fix is not None:
-            lines.append(f"        {'':<{width}}  fix: {finding.fix}")
+            lines.append(f"        {'':<{width}}  fix: {plain(finding.fix)}")
     return "\n".join(lines)
 
 

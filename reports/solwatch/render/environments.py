@@ -1,8 +1,8 @@
 """What a report says of the environments that its sides were measured in."""
 
 from solwatch.model.fingerprint import Fingerprint
+from solwatch.model.plain import plain
 from solwatch.model.record import Environment, RecordHeader
-from solwatch.render.plain import plain
 from solwatch.render.setting import Setting
 
 FIRST = ("python", "torch", "cuda", "triton")

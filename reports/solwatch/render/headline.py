@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from solwatch.judge.judgement import Judgement
 from solwatch.model.errors import ExitCode
+from solwatch.model.plain import plain
 from solwatch.model.record import Record
 from solwatch.model.verdict import FAILING, CellVerdict, Reason, Verdict
-from solwatch.render.plain import plain
 from solwatch.render.units import change
 
 SEVERITY = (

@@ -1,6 +1,7 @@
 """A judgement as JSON, and the published schema that the document obeys."""
 
 import json
+import re
 import sys
 from importlib import resources
 from typing import Any
@@ -8,12 +9,15 @@ from typing import Any
 import msgspec
 
 from solwatch.judge.judgement import Judgement
+from solwatch.model.plain import hidden
 from solwatch.model.record import Record, RecordEnd, RecordHeader
 
 SCHEMA_VERSION = 1
 """Grows when a field goes or changes its meaning; new fields alone don't change it."""
 
 SCHEMA_FILE = "report.schema.json"
+
+_UNUSUAL = re.compile(r"[^\n -~]")
 
 
 class ReportDocument(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,9 +34,17 @@ class ReportDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def render_json(record: Record, judgement: Judgement) -> bytes:
-    """Return the report as UTF-8 JSON with a line break at its end."""
+    """Return the report as UTF-8 JSON with a line break at its end.
+
+    Control and formatting characters are escaped, so that nothing is lost and printing the file is harmless.
+    """
     document = ReportDocument(schema_version=SCHEMA_VERSION, header=record.header, judgement=judgement, end=record.end)
-    return msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n"
+    text = msgspec.json.format(msgspec.json.encode(document), indent=1).decode()
+    return _UNUSUAL.sub(_shown, text).encode() + b"\n"
+
+
+def _shown(found: re.Match[str]) -> str:
+    return json.dumps(found[0])[1:-1] if hidden(found[0]) else found[0]
 
 
 def report_schema() -> dict[str, Any]:

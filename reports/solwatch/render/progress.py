@@ -12,7 +12,7 @@ from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
 from rich.text import Text
 
-from solwatch.render.plain import plain
+from solwatch.model.plain import plain
 from solwatch.render.units import clock_time
 
 REDRAW_S = 0.1

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 from solwatch.judge.judgement import Judgement
 from solwatch.model.fingerprint import Fingerprint
+from solwatch.model.plain import plain
 from solwatch.model.record import Ceilings, Record
-from solwatch.render.plain import plain
 from solwatch.render.units import ABSENT, clock_time, percentage, scaled
 
 
@@ -70,7 +70,7 @@ def threshold_lines(record: Record, judgement: Judgement) -> list[Setting]:
     """Return the thresholds that were used; each cell's own stand in its details."""
     used, config = judgement.thresholds, record.header.config
     return [
-        Setting("rule", used.rule_text),
+        Setting("rule", plain(used.rule_text)),
         Setting(
             "false alarms",
             f"at most {percentage(used.false_alarm_rate)} of commits, all {used.family} gated cells together",
@@ -86,7 +86,7 @@ def threshold_lines(record: Record, judgement: Judgement) -> list[Setting]:
             percentage(config.margin) if config.margin is not None else f"{config.margin_fraction:g} × min effect",
         ),
         Setting("budget", f"{config.budget_s:g} s"),
-        Setting("undecided", f"{config.undecided} (--undecided)"),
+        Setting("undecided", f"{plain(config.undecided)} (--undecided)"),
         Setting(
             "centre of a round", f"mean of its samples without the lowest and highest {percentage(used.trim_fraction)}"
         ),

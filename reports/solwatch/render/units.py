@@ -2,6 +2,8 @@
 
 import math
 
+from solwatch.model.plain import plain
+
 ABSENT = "–"
 """What stands where a figure is not known: never a zero."""
 
@@ -34,7 +36,7 @@ def quantity(value: float | None, unit: str) -> str:
         return scaled(value, "s")
     if value is None or not math.isfinite(value):
         return ABSENT
-    return f"{value:,.5g} {unit}"
+    return f"{value:,.5g} {plain(unit, 40)}"
 
 
 def percentage(fraction: float | None, digits: int = 3) -> str:

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from solwatch.judge.judgement import CellFacts, Judgement
+from solwatch.model.plain import plain
 from solwatch.model.record import Commit, Record
 from solwatch.model.verdict import CellVerdict, Reason, Verdict
 from solwatch.render.details import Detail, cell_detail
 from solwatch.render.environments import environment_lines, environment_notes
 from solwatch.render.headline import SEVERITY, Headline, headline, verdict_word
-from solwatch.render.plain import plain
 from solwatch.render.setting import Setting, ceiling_lines, device_lines, run_lines, threshold_lines
 from solwatch.render.units import ABSENT, change, detectable, percentage, quantity, scaled
 
@@ -103,7 +103,7 @@ def report_view(record: Record, judgement: Judgement) -> ReportView:
         notes=_notes(record),
         summary=_summary(record, judgement),
         created=_date(header.created_at),
-        version=header.solwatch,
+        version=plain(header.solwatch),
     )
 
 

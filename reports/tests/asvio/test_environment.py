@@ -108,11 +108,11 @@ def test_what_another_run_installed_is_not_taken_for_installed(conf: Any, monkey
 def test_a_commit_that_does_not_build_is_asv_s_process_error(conf: Any, caplog: pytest.LogCaptureFixture) -> None:
     env = environment(conf)
     env.install_project(conf, None, "aaaa")
-    env.builds.error = BuildError("bbbb does not build", commit="bbbb", output="native.c:3: error")
+    env.builds.error = BuildError("bbbb does not build", commit="bbbb", output="native.c:3:\x1b[31m error\u202e")
     with pytest.raises(ProcessError) as raised:
         env.install_project(conf, None, "bbbb")
-    assert raised.value.stdout == "native.c:3: error"
-    assert "native.c:3: error" in caplog.text
+    assert raised.value.stdout == "native.c:3:[31m error"
+    assert "native.c:3:[31m error" in caplog.text
     assert env.installed_commit_hash == "aaaa"
 
 

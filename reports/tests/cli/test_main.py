@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from solwatch.cli.main import outcome
+from solwatch.model.errors import BuildError
 
 SOLWATCH = [sys.executable, "-m", "solwatch.cli.main"]
 
@@ -114,6 +115,17 @@ def test_an_internal_error_is_three_and_never_one(
     trace = Path(said.rsplit(" ", 1)[1].strip())
     assert "1 / 0" in trace.read_text()
     trace.unlink()
+
+
+def test_an_error_shows_what_it_quotes_harmlessly(
+    repository: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(directory: Path) -> None:
+        raise BuildError("head is at fault:\n\x1b[1mcc\u202e:\n    ^", commit="a", output="")
+
+    monkeypatch.setattr("solwatch.workspace.git.Repository.open", fails)
+    assert outcome(["run"]) == 3
+    assert capsys.readouterr().err == "solwatch: head is at fault:\n[1mcc:\n    ^\n"
 
 
 def test_help_imports_nothing_heavy_and_is_quick() -> None:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from solwatch.model.plain import plain
 from solwatch.model.record import Ceilings
 from solwatch.render.charts.svg import element, picture, title
-from solwatch.render.plain import plain
 from solwatch.render.units import scaled
 from solwatch.render.view import CellRow
 

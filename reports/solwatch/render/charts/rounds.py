@@ -6,8 +6,8 @@ from collections.abc import Callable
 from markupsafe import Markup
 
 from solwatch.judge.series import RoundFacts
+from solwatch.model.plain import plain
 from solwatch.render.charts.svg import element, picture, title
-from solwatch.render.plain import plain
 from solwatch.render.units import change
 from solwatch.render.view import CellRow
 

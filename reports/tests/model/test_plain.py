@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solwatch.render.plain import plain
+from solwatch.model.plain import hidden, plain, plain_lines
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,12 @@ def test_is_one_short_line_without_anything_hidden(text: str, limit: int) -> Non
     assert len(shown) <= limit
     assert not {"Cc", "Cf", "Cs", "Zl", "Zp"} & {unicodedata.category(char) for char in shown}
     assert plain(shown, limit) == shown
+
+
+def test_lines_keep_their_indentation() -> None:
+    assert plain_lines("cc:\r\n\t\x1b[1merror\u202e\n    ^  here\x07") == "cc:\n        [1merror\n    ^  here"
+
+
+@given(st.text())
+def test_lines_hide_nothing_either(text: str) -> None:
+    assert not any(hidden(char) for line in plain_lines(text).split("\n") for char in line)

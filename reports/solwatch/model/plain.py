@@ -1,0 +1,30 @@
+"""Text from outside (commit subjects, cell names, units, error messages, compiler output) made safe to show."""
+
+import unicodedata
+
+_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+
+def hidden(char: str) -> bool:
+    """Return whether ``char`` is a control, formatting or unassigned character: nothing that can be read."""
+    return unicodedata.category(char) in _HIDDEN
+
+
+def plain(text: str, limit: int = 500) -> str:
+    """Return ``text`` on one line, without control or formatting characters, cut at ``limit`` characters.
+
+    A commit subject can't move the cursor, colour the terminal, start a workflow command or turn the direction
+    of the text that follows it.
+    """
+    shown = "".join(" " if char in "\n\r\t" else char for char in text[: 4 * limit])
+    shown = " ".join(_readable(shown).split())
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def plain_lines(text: str) -> str:
+    """Return ``text`` without control or formatting characters, its lines and their indentation kept."""
+    return "\n".join(_readable(line.expandtabs()) for line in text.splitlines())
+
+
+def _readable(text: str) -> str:
+    return "".join(char for char in text if not hidden(char))
