@@ -8,14 +8,12 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from solwatch.app.kept_ceilings import worker_ceilings
 from solwatch.app.processes import CellFailed
 from solwatch.app.sides import Bench, Side
 from solwatch.model.cell import Work
-from solwatch.model.protocol import CeilingsMeasured, Describe, Described, MeasureCeilings, Opened, Request
+from solwatch.model.protocol import Describe, Described, Opened, Request
 from solwatch.model.record import Ceilings
-
-CEILINGS_LIMIT_S = 300.0
-"""Measuring ceilings is our own work, not a kernel's that might hang: ``hang_s`` says nothing about it."""
 
 R = TypeVar("R")
 
@@ -46,11 +44,19 @@ def work_of(bench: Bench, sides: Iterable[Side], keys: Sequence[str]) -> dict[st
 
 
 def ceilings_for(bench: Bench, side: Side, work: Iterable[Work]) -> Ceilings:
-    """Return the device's ceilings for the dtypes of ``work``, measured; raises ``CellFailed``."""
+    """Return the device's ceilings for the dtypes of ``work``, kept or measured; raises ``CellFailed``."""
     dtypes = sorted({one.dtype for one in work})
     if not dtypes:
         return Ceilings(source="not measured: no cell says what work it does")
-    return _asked(bench, side, MeasureCeilings(dtypes=dtypes), CeilingsMeasured, CEILINGS_LIMIT_S).ceilings
+
+    def ask() -> Ceilings:
+        worker, opened = bench.start(side, 0)
+        try:
+            return worker_ceilings(worker, opened.fingerprint, dtypes)
+        finally:
+            worker.close()
+
+    return _twice_if_died(ask)
 
 
 def _asked(bench: Bench, side: Side, request: Request, expected: type[R], limit_s: float) -> R:

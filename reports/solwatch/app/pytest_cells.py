@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from solwatch.app.builds import builder_for
+from solwatch.app.kept_ceilings import ceilings_folder, kept_ceilings
 from solwatch.app.selection import select
 from solwatch.asvio.discovery import Discovery, discover
 from solwatch.device.opening import open_device
@@ -77,5 +78,6 @@ class PytestCells:
 
     def _limits(self, dtype: str) -> Any:
         if dtype not in self._ceilings:
-            self._ceilings[dtype] = open_device(self.device, seed=0).ceilings([dtype])
+            device = open_device(self.device, seed=0)
+            self._ceilings[dtype] = kept_ceilings(ceilings_folder(), device.fingerprint(), [dtype], device.ceilings)
         return self._ceilings[dtype]

@@ -113,13 +113,18 @@ def report(record: Path | None, output: Path | None) -> int:
 @DEVICE
 @click.option("--dtype", "dtypes", multiple=True, default=("bfloat16", "float16", "float32"), show_default=True)
 def ceilings(device: str, dtypes: tuple[str, ...]) -> int:
-    """Show the device's limits: rated by its clocks and widths, and sustained as measured now."""
+    """Show the device's limits: rated by its clocks and widths, and sustained as measured now.
+
+    A device without rated ones (a CPU) keeps those measured here for its scores, in place of the earlier ones.
+    """
     from solwatch.app.ceilings import measured_ceilings
-    from solwatch.cli.showing import print_result
+    from solwatch.cli.showing import print_result, say
     from solwatch.render.ceilings import render_ceilings
 
-    fingerprint, limits = measured_ceilings(device, list(dtypes))
+    fingerprint, limits, kept = measured_ceilings(device, list(dtypes))
     print_result(render_ceilings(fingerprint, limits))
+    if kept:
+        say("kept: from now on the scores of this device rest on these ceilings")
     return 0
 
 

@@ -23,10 +23,11 @@ def measure_cpu_ceilings(dtypes: list[str], clock: Callable[[], float] = time.pe
 
     ``dtypes`` that can't be multiplied on a CPU are left out.
     """
+    threads = torch.get_num_threads()
     return Ceilings(
         sustained_flops={name: _throughput(name, clock) for name in dtypes if name in _MULTIPLIED},
         sustained_bandwidth=_bandwidth(clock),
-        source=f"measured on this processor with {torch.get_num_threads()} threads: "
+        source=f"measured on this processor with {threads} thread{'' if threads == 1 else 's'}: "
         "best of copying and reading beyond the last-level cache, best matrix product",
     )
 

@@ -176,3 +176,9 @@ def _command(pid: int) -> bytes:
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return b""
+
+
+def test_two_runs_on_one_machine_score_against_the_same_ceilings(toy: Any) -> None:
+    first, second = (toy.compare(None, rounds=1).record.header.ceilings for _ in range(2))
+    assert first.sustained_flops["float32"] > 0
+    assert first == second
