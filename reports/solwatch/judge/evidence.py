@@ -8,11 +8,14 @@ from solwatch.model.estimate import Estimate
 from solwatch.model.verdict import Verdict
 
 
-def change(ratio: float) -> str:
-    """Return a slowdown ratio in words: ``+2.31 %``, or ``6.40 times`` when it is far from 1."""
+def change(ratio: float, point: float | None = None) -> str:
+    """Return a slowdown ratio in words: ``+2.31 %``, or ``6.40 times`` when it is far from 1.
+
+    ``point``: the estimate that ``ratio`` is an end of the interval of; both ends are written as it is.
+    """
     if not math.isfinite(ratio):
         return "beyond any measure"
-    if 0.5 < ratio < 2:
+    if 0.5 < (ratio if point is None else point) < 2:
         percent_changed = round(100 * (ratio - 1), 2)
         return f"{percent_changed:+.2f} %".replace("-", "−") if percent_changed else "0.00 %"
     return f"{ratio:.3g} times"
@@ -30,8 +33,8 @@ def interval(estimate: Estimate) -> str:
     if estimate.low is None or estimate.high is None:
         return f"{change(estimate.point)} (one round, no interval)"
     return (
-        f"{change(estimate.point)} ({100 * estimate.level:g} % interval {change(estimate.low)} to "
-        f"{change(estimate.high)})"
+        f"{change(estimate.point)} ({100 * estimate.level:g} % interval {change(estimate.low, estimate.point)} to "
+        f"{change(estimate.high, estimate.point)})"
     )
 
 

@@ -51,11 +51,14 @@ def detectable(fraction: float | None) -> str:
     return "> 1000 %" if fraction is not None and fraction > 10 else percentage(fraction)
 
 
-def change(ratio: float | None) -> str:
-    """Return a slowdown ratio as a signed percentage, ``+2.31 %``, or as ``6.4×`` when it is far from 1."""
+def change(ratio: float | None, point: float | None = None) -> str:
+    """Return a slowdown ratio as a signed percentage, ``+2.31 %``, or as ``6.4×`` when it is far from 1.
+
+    ``point``: the estimate that ``ratio`` is an end of the interval of; both ends are written as it is.
+    """
     if ratio is None or not math.isfinite(ratio):
         return ABSENT
-    if 0.5 < ratio < 2:
+    if 0.5 < (ratio if point is None else point) < 2:
         percent = round(100 * (ratio - 1), 2)
         return f"{percent:+.2f} %".replace("-", "−") if percent else "0.00 %"
     return f"{_significant(ratio, 3)}×"

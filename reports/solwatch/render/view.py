@@ -117,7 +117,7 @@ def _row(index: int, cell: CellVerdict, facts: CellFacts) -> CellRow:
         # Figures that can't be trusted must not be read off a table; the details still have them.
         ratio, head_score = None, None
     if ratio is not None and ratio.low is not None and ratio.high is not None:
-        interval = f"{change(ratio.low)} … {change(ratio.high)}"
+        interval = f"{change(ratio.low, ratio.point)} … {change(ratio.high, ratio.point)}"
     return CellRow(
         anchor=f"cell-{index + 1}",
         key=plain(cell.key),

@@ -10,6 +10,7 @@ from fakes.records import FakeCell, commit, record
 from solwatch.judge.judging import judge
 from solwatch.model.record import Record
 from solwatch.render.terminal import render_terminal
+from solwatch.render.view import report_view
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -100,3 +101,12 @@ def test_a_run_without_cells_has_no_table() -> None:
     shown = text(record([]))
     assert shown.startswith("NOTHING DECIDED  no gated cell was measured")
     assert "verdict" not in shown
+
+
+@pytest.mark.parametrize(("ratio", "unit"), [(1.9, "%"), (2.2, "×")])
+def test_an_interval_has_one_unit(ratio: float, unit: str) -> None:
+    taken = record([FakeCell(key="a", ratio=ratio, spread=0.2)])
+    (row,) = report_view(taken, judge(taken)).rows
+    assert row.ratio_low < 2 < row.ratio_high
+    assert row.interval.count(unit) == 2
+    assert row.evidence[0].count("times" if unit == "×" else " %") == (3 if unit == "×" else 4)

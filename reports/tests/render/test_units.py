@@ -46,6 +46,14 @@ def test_a_slowdown_ratio_is_a_signed_change_or_a_multiple(ratio: float, text: s
     assert change(ratio) == text
 
 
+@pytest.mark.parametrize(
+    ("ratio", "point", "text"),
+    [(2.31, 1.6, "+131.00 %"), (0.4, 0.7, "−60.00 %"), (1.8, 2.4, "1.80×"), (0.6, 0.4, "0.600×")],
+)
+def test_an_interval_s_ends_are_written_as_its_point_is(ratio: float, point: float, text: str) -> None:
+    assert change(ratio, point) == text
+
+
 def test_percentages_keep_three_digits() -> None:
     assert [percentage(value) for value in (0.3141, 0.00025, 1.0, 0.0)] == ["31.4 %", "0.0250 %", "100 %", "0 %"]
 
