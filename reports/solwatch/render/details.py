@@ -39,7 +39,7 @@ def cell_detail(cell: CellVerdict, facts: CellFacts) -> Detail:
         head = read(facts.head, facts.unit)
         base = read(facts.base, facts.unit) if facts.base is not None else ABSENT
         if (head, base) != (ABSENT, ABSENT):
-            figures.append((name, head, base))
+            figures.append(("value" if name == _TIME and facts.unit != "seconds" else name, head, base))
     return Detail(figures=figures, limits=_limits(cell, facts))
 
 
@@ -118,10 +118,11 @@ def _temperature(side: SideFacts, unit: str) -> str:
     return ABSENT if celsius is None else f"{celsius:.0f} °C"
 
 
-_KEPT_WITHOUT_HEAD = frozenset({"time, cold", "timer", "failed rounds"})
+_TIME = "time, cold"
+_KEPT_WITHOUT_HEAD = frozenset({_TIME, "timer", "failed rounds"})
 
 _FIGURES: list[tuple[str, Callable[[SideFacts, str], str]]] = [
-    ("time, cold", lambda side, unit: _estimate(side.time, unit)),
+    (_TIME, lambda side, unit: _estimate(side.time, unit)),
     ("time, hot", lambda side, unit: quantity(side.hot_s, unit)),
     ("SOL score", _sol),
     ("MFU, rated", _share("mfu", CeilingKind.RATED)),
@@ -137,7 +138,7 @@ _FIGURES: list[tuple[str, Callable[[SideFacts, str], str]]] = [
     ("timer", _timer),
     ("samples", lambda side, unit: str(side.samples) if side.samples else ABSENT),
     ("SM cycles per call", _cycles),
-    ("SM clock, mean", lambda side, unit: scaled(side.state.sm_clock_hz, "Hz")),
+    ("clock, mean", lambda side, unit: scaled(side.state.sm_clock_hz, "Hz")),
     ("temperature, highest", _temperature),
     ("power, highest", lambda side, unit: scaled(side.state.power_w, "W", 3)),
     ("clocks held back by", _throttled),

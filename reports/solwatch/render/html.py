@@ -29,6 +29,7 @@ def render_html(record: Record, judgement: Judgement) -> str:
             strips={row.anchor: forest_strip(row, scale) for row in rows},
             charts={row.anchor: rounds_chart(row) for row in rows},
             roofline=roofline(rows, record.header.ceilings),
+            rated=record.header.ceilings.rated_bandwidth is not None,
             failing=FAILING,
             has_energy=any(row.facts.head.energy_j is not None for row in rows),
             has_scores=any(row.facts.head.score is not None for row in rows),

@@ -31,7 +31,10 @@ _STATE_STYLES = {"fail": "bold red", "pass": "bold green", "untrusted": "bold ma
 _EXPLAINED = frozenset(Verdict) - {Verdict.FASTER, Verdict.UNCHANGED, Verdict.NEW}
 """Verdicts whose evidence is printed under the table."""
 
-MIN_WIDTH = 60
+MIN_WIDTH = 20
+TABLE_WIDTH = 60
+"""Where less is to be had, cells are stacked: a table would show half of their names."""
+
 MOST_EXPLAINED = 12
 
 
@@ -75,6 +78,7 @@ def render_terminal(record: Record, judgement: Judgement, *, width: int = 120, c
     )
     _verdict(console, view)
     _table(console, view, max(width, MIN_WIDTH))
+    _unscored(console, view)
     _explanations(console, view)
     _advice(console, view)
     # Tables pad every line to their width; trailing blanks only get in the way of copying.
@@ -95,6 +99,9 @@ def _table(console: Console, view: ReportView, width: int) -> None:
     rows = [*view.rows, *view.peers]
     if not rows:
         return
+    if width < TABLE_WIDTH:
+        _stack(console, view, rows)
+        return
     columns = _fitting(view, rows, width)
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
     table.add_column("cell", overflow="fold")
@@ -108,6 +115,28 @@ def _table(console: Console, view: ReportView, width: int) -> None:
         verdict = [] if view.plainly_measured else [Text(_said(row), style=STYLES[row.verdict_key])]
         table.add_row(Text(row.key), *verdict, *(Text(column.read(row)) for column in columns))
     console.print(table)
+
+
+def _stack(console: Console, view: ReportView, rows: Sequence[CellRow]) -> None:
+    """Print each cell in lines of its own: its name, then its verdict and figures."""
+    console.print()
+    for row in rows:
+        console.print(Text(row.key, style="bold"))
+        if not view.plainly_measured:
+            said = f"{_said(row)} {row.change if row.change != ABSENT else ''}"
+            console.print(Padding(Text(said, style=STYLES[row.verdict_key]), (0, 0, 0, 2)))
+        figures = [("head", row.head_time), ("SOL", row.score)]
+        shown = "  ".join(f"{title} {text}" for title, text in figures if text != ABSENT)
+        if shown:
+            console.print(Padding(Text(shown), (0, 0, 0, 2)))
+    console.print()
+
+
+def _unscored(console: Console, view: ReportView) -> None:
+    for line in view.unscored:
+        console.print(Text(line))
+    if view.unscored:
+        console.print()
 
 
 def _fitting(view: ReportView, rows: Sequence[CellRow], width: int) -> list[_Column]:

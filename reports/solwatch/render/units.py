@@ -19,6 +19,9 @@ _PREFIXES = [
     (1e-9, "n"),
 ]
 
+_SCALED = {"seconds": "s", "bytes": "B"}
+"""asv's names of the units that get prefixes."""
+
 
 def scaled(value: float | None, unit: str, digits: int = 4) -> str:
     """Return ``value`` with an SI prefix and ``digits`` significant digits: ``18.24 µs``."""
@@ -31,9 +34,9 @@ def scaled(value: float | None, unit: str, digits: int = 4) -> str:
 
 
 def quantity(value: float | None, unit: str) -> str:
-    """Return a benchmark's figure in its own unit; seconds are scaled."""
-    if unit == "seconds":
-        return scaled(value, "s")
+    """Return a benchmark's figure in its own unit; seconds and bytes are scaled."""
+    if unit in _SCALED:
+        return scaled(value, _SCALED[unit])
     if value is None or not math.isfinite(value):
         return ABSENT
     return f"{value:,.5g} {plain(unit, 40)}"

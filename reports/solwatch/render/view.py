@@ -12,6 +12,7 @@ from solwatch.render.environments import environment_lines, environment_notes
 from solwatch.render.headline import SEVERITY, Headline, headline, verdict_word
 from solwatch.render.setting import Setting, ceiling_lines, device_lines, run_lines, threshold_lines
 from solwatch.render.units import ABSENT, change, detectable, percentage, quantity, scaled
+from solwatch.render.unscored import unscored_lines
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,8 @@ class ReportView:
     """Everything that a report shows.
 
     ``alone``: there is no base, so no comparison columns. ``plainly_measured``: alone, and every cell was simply
-    measured, so that a column of verdicts would say nothing.
+    measured, so that a column of verdicts would say nothing. ``unscored``: why cells have no
+    SOL score, a line for each reason.
     """
 
     headline: Headline
@@ -78,6 +80,7 @@ class ReportView:
     ceilings: list[Setting]
     run: list[Setting]
     thresholds: list[Setting]
+    unscored: list[str]
     notes: list[str]
     summary: str
     created: str
@@ -100,6 +103,7 @@ def report_view(record: Record, judgement: Judgement) -> ReportView:
         ceilings=ceiling_lines(header.ceilings),
         run=run_lines(record, judgement),
         thresholds=threshold_lines(record, judgement),
+        unscored=unscored_lines(judgement),
         notes=_notes(record),
         summary=_summary(record, judgement),
         created=_date(header.created_at),

@@ -172,6 +172,14 @@ def test_ceilings_are_positive_and_leave_out_what_a_cpu_cannot_multiply(monkeypa
     assert ceilings.rated_flops == {}
 
 
+@pytest.mark.parametrize(("threads", "said"), [(1, "with 1 thread:"), (2, "with 2 threads:")])
+def test_ceilings_count_their_threads_in_words(monkeypatch: pytest.MonkeyPatch, threads: int, said: str) -> None:
+    monkeypatch.setattr("torch.get_num_threads", lambda: threads)
+    monkeypatch.setattr("solwatch.device.cpu_ceilings.BANDWIDTH_S", 0.001)
+    monkeypatch.setattr("solwatch.device.cpu_ceilings.last_level_cache_bytes", lambda: 1 << 20)
+    assert said in measure_cpu_ceilings([]).source
+
+
 def test_samples_are_seconds_per_call_over_sets_in_rotation() -> None:
     now = 0.0
     called: list[int] = []

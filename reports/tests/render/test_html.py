@@ -181,3 +181,16 @@ def _timed(taken: Record, judgement: Judgement) -> float:
     started_s = time.perf_counter()
     render_html(taken, judgement)
     return time.perf_counter() - started_s
+
+
+def test_a_processor_s_page_speaks_of_no_gpu() -> None:
+    cells = [
+        FakeCell(key="a", work=o_proj_work(1, 4096, 4096, "float32"), base_s=0.1, launches=None),
+        FakeCell(key="m", kind="asv", unit="bytes", base_s=5e7),
+    ]
+    shown = " ".join("".join(Page(html(record(cells, fingerprint=CPU, ceilings=CPU_CEILINGS))).text).split())
+    assert "The roof is what was measured on this device" in shown
+    assert "Solid: rated" not in shown
+    assert "SM clock" not in shown
+    assert " MB" in shown
+    assert "value" in shown

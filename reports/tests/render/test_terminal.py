@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 from fakes.gpu_run import gpu_record
-from fakes.records import FakeCell, commit, record
+from fakes.records import CPU, CPU_CEILINGS, FakeCell, always, commit, o_proj_work, record
+from markupsafe import escape as html_escape
 
 from solwatch.judge.judging import judge
 from solwatch.model.record import Record
+from solwatch.render.html import render_html
 from solwatch.render.terminal import render_terminal
 from solwatch.render.view import report_view
 
@@ -42,9 +44,9 @@ def test_says_the_verdict_first_the_table_second_and_advice_last() -> None:
     assert lines[-1].startswith("→")
 
 
-@pytest.mark.parametrize("width", [20, 60, 80, 100, 140, 200])
+@pytest.mark.parametrize("width", [20, 40, 59, 60, 80, 100, 140, 200])
 def test_never_is_wider_than_the_terminal(width: int) -> None:
-    assert max(len(line) for line in text(gpu_record(), width=width).splitlines()) <= max(width, 60)
+    assert max(len(line) for line in text(gpu_record(), width=width).splitlines()) <= width
 
 
 def test_every_cell_is_named_whole_at_any_width() -> None:
@@ -52,6 +54,34 @@ def test_every_cell_is_named_whole_at_any_width() -> None:
     for width in (80, 200):
         shown = text(taken, width=width)
         assert all(cell.key in shown for cell in taken.header.cells)
+
+
+def test_a_narrow_terminal_has_the_figures_under_each_cell() -> None:
+    taken = record([FakeCell(key="o_proj.OProj(1, 'llama-3-8b')", ratio=1.2, work=o_proj_work(1, 4096, 4096))])
+    lines = text(taken, width=48).splitlines()
+    at = lines.index("o_proj.OProj(1, 'llama-3-8b')")
+    assert lines[at + 1 : at + 3] == ["  slower +19.95 %", "  head 23.99 µs  SOL 0.291"]
+    assert not any("───" in line for line in lines)
+
+
+def test_a_missing_score_is_explained_under_the_table() -> None:
+    cells = [
+        FakeCell(key="good", work=o_proj_work(1, 4096, 4096, "float32"), base_s=1.0),
+        *(FakeCell(key=f"fast{index}", work=o_proj_work(1, 4096, 4096, "float32"), base_s=1e-6) for index in range(4)),
+        FakeCell(key="odd", work=o_proj_work(1, 8, 8, "float64"), base_s=1.0),
+        FakeCell(key="plain", kind="asv"),
+        FakeCell(key="gone", work=o_proj_work(1, 8, 8), head_failures=always("raised", "no")),
+    ]
+    taken = record(cells, fingerprint=CPU, ceilings=CPU_CEILINGS)
+    excess = "faster than the measured ceiling (ceiling_exceeded); 'solwatch ceilings' measures it again"
+    lines = [
+        f"no SOL score for fast0, fast1, fast2 and 1 more: {excess}",
+        "no SOL score for odd: no ceiling is known here for float64; 'solwatch ceilings' shows those there are",
+        "no SOL score for plain: the suite does not say what work it does",
+    ]
+    assert [line for line in text(taken, width=200).splitlines() if "no SOL score" in line] == lines
+    assert all(html_escape(line) in render_html(taken, judge(taken)) for line in lines)
+    assert "SOL score" not in text(record([FakeCell(key="plain", kind="asv")]))
 
 
 def test_a_wide_terminal_shows_more() -> None:

@@ -59,8 +59,9 @@ def test_percentages_keep_three_digits() -> None:
 
 
 def test_other_units_are_left_as_the_benchmark_names_them() -> None:
-    assert quantity(123456.0, "bytes") == "1.2346e+05 bytes"
-    assert quantity(12345.0, "bytes") == "12,345 bytes"
+    assert quantity(123456.0, "lines") == "1.2346e+05 lines"
+    assert quantity(12345.0, "lines") == "12,345 lines"
+    assert quantity(123456789.0, "bytes") == "123.5 MB"
     assert quantity(2e-3, "seconds") == "2.000 ms"
 
 
