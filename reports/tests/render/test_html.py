@@ -194,3 +194,11 @@ def test_a_processor_s_page_speaks_of_no_gpu() -> None:
     assert "SM clock" not in shown
     assert " MB" in shown
     assert "value" in shown
+
+
+def test_a_cell_that_beats_a_measured_roof_is_on_the_chart() -> None:
+    cells = [FakeCell(key="a", work=o_proj_work(1, 4096, 4096, "float32"), base_s=1e-5)]
+    page = Page(html(record(cells, fingerprint=CPU, ceilings=CPU_CEILINGS)))
+    at = next(index for index, (_, attributes) in enumerate(page.tags) if attributes.get("class") == "roofline")
+    (dot,) = [attributes for tag, attributes in page.tags[at:] if tag == "circle" and attributes.get("r") == "5"]
+    assert 0 < float(dot["cy"] or "-1") < 380
