@@ -44,7 +44,10 @@ def render_json(record: Record, judgement: Judgement) -> bytes:
 
 
 def _shown(found: re.Match[str]) -> str:
-    return json.dumps(found[0])[1:-1] if hidden(found[0]) else found[0]
+    if not hidden(found[0]):
+        return found[0]
+    units = found[0].encode("utf-16-be").hex()  # JSON's escapes are UTF-16; Python's writer leaves DEL as it is
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
 def report_schema() -> dict[str, Any]:

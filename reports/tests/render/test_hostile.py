@@ -19,7 +19,7 @@ from solwatch.render.html import render_html
 from solwatch.render.json import render_json
 from solwatch.render.terminal import render_terminal
 
-EVIL = "\x1b[31m\x07\x9b2J\u202e\u200f\u2066\u200b\U000e0041"
+EVIL = "\x1b[31m\x7f\x07\x9b2J\u202e\u200f\u2066\u200b\U000e0041"
 
 RECORDS = {
     "gpu": gpu_record(),
