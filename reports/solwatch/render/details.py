@@ -137,7 +137,7 @@ _FIGURES: list[tuple[str, Callable[[SideFacts, str], str]]] = [
     ("kernels launched", lambda side, unit: ABSENT if side.launches is None else str(side.launches)),
     ("timer", _timer),
     ("samples", lambda side, unit: str(side.samples) if side.samples else ABSENT),
-    ("SM cycles per call", _cycles),
+    ("clock cycles per call", _cycles),
     ("clock, mean", lambda side, unit: scaled(side.state.sm_clock_hz, "Hz")),
     ("temperature, highest", _temperature),
     ("power, highest", lambda side, unit: scaled(side.state.power_w, "W", 3)),

@@ -18,7 +18,7 @@ def environment_lines(header: RecordHeader) -> list[Setting]:
         return []
     lines = [Setting(f"{name} environment", _described(one)) for name, one in _sides(header)]
     return lines + [
-        Setting(f"{plain(field)}, base → head", f"{base} → {head}") for field, base, head in _differences(header)
+        Setting(f"{plain(field)}, base → head", plain(f"{base} → {head}")) for field, base, head in _differences(header)
     ]
 
 

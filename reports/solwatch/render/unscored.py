@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from solwatch.judge.judgement import CellFacts, Judgement
+from solwatch.judge.launch_path import NULL_KERNEL
 from solwatch.model.plain import plain
 from solwatch.model.verdict import CellVerdict, Verdict
 
@@ -24,7 +25,7 @@ def unscored_lines(judgement: Judgement) -> list[str]:
 
 def _reason(verdict: CellVerdict, facts: CellFacts) -> str | None:
     # A void cell's figures are left out together, for the reason that stands with its verdict.
-    if facts.head.time is None or verdict.verdict is Verdict.VOID:
+    if facts.head.time is None or verdict.verdict is Verdict.VOID or verdict.key == NULL_KERNEL:
         return None
     if facts.work is None:
         return "the suite does not say what work it does"

@@ -12,7 +12,7 @@ from fakes.records import CPU, CPU_CEILINGS, FakeCell, always, o_proj_work, reco
 from solwatch.judge.judging import judge
 from solwatch.model.finding import Finding, Status
 from solwatch.model.plain import hidden
-from solwatch.model.record import Record
+from solwatch.model.record import Environment, Record
 from solwatch.render.ceilings import render_ceilings
 from solwatch.render.doctor import render_findings
 from solwatch.render.html import render_html
@@ -38,6 +38,14 @@ RECORDS = {
 }
 
 
+def in_environments(taken: Record) -> Record:
+    """Return ``taken`` as if its sides were environments that differ."""
+    base = Environment(path="/envs/old", python="3.11", packages={"torch": "2.10"}, own=["fused_o_proj"])
+    head = Environment(path="/envs/new", python="3.12", packages={"torch": "2.13", "numpy": "2"})
+    header = msgspec.structs.replace(taken.header, base_env=base, head_env=head, base_fingerprint=CPU)
+    return msgspec.structs.replace(taken, header=header)
+
+
 def poisoned(value: Any) -> Any:
     """Return a copy in which every text ends in what must not be shown."""
     if isinstance(value, enum.Enum):
@@ -56,6 +64,9 @@ def poisoned(value: Any) -> Any:
 
 def seen(text: str) -> set[str]:
     return {char for char in text if hidden(char)} - {"\n"}
+
+
+RECORDS["environments"] = in_environments(RECORDS["cpu"])
 
 
 @pytest.mark.parametrize("taken", RECORDS.values(), ids=RECORDS)
