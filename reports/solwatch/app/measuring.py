@@ -88,10 +88,14 @@ def _round(
 ) -> Round:
     wanted = set(keys)
     cells = [cell for cell in job.survey.cells if cell.key in wanted]
-    completed = runner.run(index, cells, plan, on_cell=on_cell)
-    if index == 0 and job.survey.vanished:
+    return with_vanished(runner.run(index, cells, plan, on_cell=on_cell), job.survey)
+
+
+def with_vanished(completed: Round, found: Survey) -> Round:
+    """Return the first round with the cells that head lacks as head's failures; any other as it is."""
+    if completed.index == 0:
         completed.cells.extend(
             CellRound(key=each.info.key, head=SideRecord(failure=each.failure), base=SideRecord())
-            for each in job.survey.vanished
+            for each in found.vanished
         )
     return completed

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from solwatch.app.gate import Outcome
-    from solwatch.app.session import Services
+    from solwatch.app.session import Request, Services
     from solwatch.model.config import Config
 
 DEVICE = click.option(
@@ -51,18 +51,8 @@ def gate(base: str | None, head: str | None, working_tree: bool, undecided: str 
 
     With --base-env and --head-env: one commit (by default HEAD) in two virtual environments, and no BASE.
     """
-    if options["base_env"] or options["head_env"]:
-        if not (options["base_env"] and options["head_env"]):
-            raise click.UsageError("--base-env and --head-env go together: give both environments")
-        if head is not None:
-            raise click.UsageError(f"two environments are compared at one commit: leave out BASE ({base!r})")
-        base, head = None, base
-    elif base is None:
-        raise click.MissingParameter(ctx=click.get_current_context(), param_hint="'BASE'", param_type="argument")
-    head = head or "HEAD"
-    if working_tree and head != "HEAD":
-        raise click.UsageError(f"--working-tree measures the files as they are: it goes without a HEAD ({head!r})")
-    return _compare(base, None if working_tree else head, undecided=undecided, **options)
+    base, head = _sides(base, head, working_tree, options)
+    return _compare(base, head, undecided=undecided, **options)
 
 
 @click.command()
@@ -110,6 +100,57 @@ def report(record: Path | None, output: Path | None) -> int:
 
 
 @click.command()
+@click.argument("base", required=False)
+@click.argument("head", required=False)
+@click.option("--working-tree", is_flag=True, help="Measure the files as they are now as head.")
+@click.option("--base-env", type=ENVIRONMENT, metavar="PATH", help="Virtual environment to measure as base.")
+@click.option("--head-env", type=ENVIRONMENT, metavar="PATH", help="Virtual environment to measure as head.")
+@click.option("--rounds", type=click.IntRange(1, 100_000), required=True, help="Rounds that the file shall have.")
+@click.option(
+    "--output", type=click.Path(dir_okay=False, path_type=Path), required=True, help="File, continued where it ended."
+)
+@click.option("--label", default="", metavar="TEXT", help="What the pair is, kept in the file: 'a/a', 'planted 1 %'.")
+@click.option("--occasion", default="", metavar="TEXT", help="When and where this is, kept in the file.")
+@DEVICE
+@SET
+@BENCH
+@SEED
+@BUDGET
+def record(
+    base: str | None,
+    head: str | None,
+    working_tree: bool,
+    output: Path,
+    label: str,
+    occasion: str,
+    **options: Any,
+) -> int:
+    """Measure HEAD (by default HEAD) against BASE as gate does, judge nothing, and keep the raw rounds in a file."""
+    from solwatch.app.recording import Recording
+    from solwatch.app.recording import record as recorded
+    from solwatch.cli.showing import print_result
+    from solwatch.render.recorded import render_recorded
+
+    base, head = _sides(base, head, working_tree, options)
+    services, config = _services(options)
+    asked = Recording(
+        request=_request(base, head, config, options),
+        rounds=options["rounds"],
+        path=output,
+        label=label,
+        occasion=occasion,
+        budget_s=options["budget"],
+    )
+    done = recorded(asked, services)
+    print_result(
+        render_recorded(
+            str(output), done.rounds, done.wanted, cells=done.cells, size_bytes=done.size_bytes, wall_s=done.wall_s
+        )
+    )
+    return 0
+
+
+@click.command()
 @DEVICE
 @click.option("--dtype", "dtypes", multiple=True, default=("bfloat16", "float16", "float32"), show_default=True)
 def ceilings(device: str, dtypes: tuple[str, ...]) -> int:
@@ -141,14 +182,38 @@ def doctor(device: str) -> int:
     return ExitCode.UNTRUSTED if any(finding.status == "fail" for finding in findings) else ExitCode.OK
 
 
+def _sides(
+    base: str | None, head: str | None, working_tree: bool, options: dict[str, Any]
+) -> tuple[str | None, str | None]:
+    """Return base and head as asked: no base with two environments, no head for the working tree."""
+    if options["base_env"] or options["head_env"]:
+        if not (options["base_env"] and options["head_env"]):
+            raise click.UsageError("--base-env and --head-env go together: give both environments")
+        if head is not None:
+            raise click.UsageError(f"two environments are compared at one commit: leave out BASE ({base!r})")
+        base, head = None, base
+    elif base is None:
+        raise click.MissingParameter(ctx=click.get_current_context(), param_hint="'BASE'", param_type="argument")
+    head = head or "HEAD"
+    if working_tree and head != "HEAD":
+        raise click.UsageError(f"--working-tree measures the files as they are: it goes without a HEAD ({head!r})")
+    return base, None if working_tree else head
+
+
 def _compare(base: str | None, head: str | None, **options: Any) -> int:
     from solwatch.app.gate import compare
-    from solwatch.app.session import Request
     from solwatch.cli.showing import show
-    from solwatch.model.cell import CellSelection
 
     services, config = _services(options)
-    request = Request(
+    outcome: Outcome = compare(_request(base, head, config, options), services)
+    return show(outcome)
+
+
+def _request(base: str | None, head: str | None, config: "Config", options: dict[str, Any]) -> "Request":
+    from solwatch.app.session import Request
+    from solwatch.model.cell import CellSelection
+
+    return Request(
         command=shlex.join(["solwatch", *sys.argv[1:]]),
         head=head,
         base=base,
@@ -160,8 +225,6 @@ def _compare(base: str | None, head: str | None, **options: Any) -> int:
         head_env=options.get("head_env"),
         base_env=options.get("base_env"),
     )
-    outcome: Outcome = compare(request, services)
-    return show(outcome)
 
 
 def _services(options: dict[str, Any]) -> "tuple[Services, Config]":
@@ -176,7 +239,11 @@ def _services(options: dict[str, Any]) -> "tuple[Services, Config]":
     from solwatch.workspace.settings import load_config
 
     repository = Repository.open(Path.cwd())
-    asked = {"min_effect": options["min_effect"], "budget_s": options["budget"], "undecided": options.get("undecided")}
+    asked = {
+        "min_effect": options.get("min_effect"),
+        "budget_s": options["budget"],
+        "undecided": options.get("undecided"),
+    }
     config = load_config(repository.root, {name: value for name, value in asked.items() if value is not None})
     services = Services(
         repository=repository,

@@ -13,7 +13,7 @@ from types import FrameType
 import click
 
 from solwatch import __version__
-from solwatch.cli.commands import bench, ceilings, doctor, gate, report, run
+from solwatch.cli.commands import bench, ceilings, doctor, gate, record, report, run
 from solwatch.model.errors import ExitCode, SolwatchError
 from solwatch.model.plain import plain_lines
 
@@ -35,7 +35,7 @@ def solwatch() -> None:
     """Tell whether a commit made a fused kernel slower, and how far it is from the speed of light."""
 
 
-for command in (gate, run, bench, report, ceilings, doctor):
+for command in (gate, run, bench, report, record, ceilings, doctor):
     solwatch.add_command(command)
 
 

@@ -1,6 +1,7 @@
 """Progress on stderr: the cell, the round and the time left; plain occasional lines where there is no terminal."""
 
 import atexit
+import math
 import sys
 import time
 from collections.abc import Callable
@@ -73,7 +74,10 @@ class Progress:
         stream: TextIO | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> "Progress":
-        """Return a display of at most ``total_rounds`` rounds and ``budget_s`` seconds on ``stream`` (stderr)."""
+        """Return a display on ``stream`` (stderr) of at most ``total_rounds`` rounds and ``budget_s`` seconds.
+
+        The budget may be infinite.
+        """
         stream = stream or sys.stderr
         return cls(total_rounds, budget_s, stream=stream, terminal=stream.isatty(), clock=clock)
 
@@ -153,4 +157,4 @@ class Progress:
         if self._round_s is not None:
             rounds_left = self._total_rounds - self._round - self._share_of_round()
             left_s = min(left_s, rounds_left * self._round_s)
-        return f"at most {clock_time(left_s)} left"
+        return f"at most {clock_time(left_s)} left" if math.isfinite(left_s) else "no limit of time"
