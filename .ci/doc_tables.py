@@ -1,8 +1,8 @@
 """Writes the tables of the documentation that are generated from the code, or checks that they are up to date.
 
 A table stands between ``<!-- table NAME -->`` and ``<!-- end of table -->``; everything between is replaced. What
-a setting, an exit code or a verdict means is read from its class's docstring, one line ``name: text`` each, with
-the name in double back quotes; a name without such a line, or such a line without a name, is an error.
+a setting, a field, an exit code or a verdict means is read from its class's docstring, one line ``name: text``
+each, with the name in double back quotes; a name without such a line, or such a line without a name, is an error.
 """
 
 import argparse
@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from solwatch.model.config import CellOverride, Config
+from solwatch.model.corpus import CorpusHeader, CorpusRound
 from solwatch.model.errors import ExitCode
 from solwatch.model.verdict import Verdict
 
@@ -47,6 +48,12 @@ def settings(cls: type[msgspec.Struct]) -> str:
     for field in msgspec.structs.fields(cls):
         rows.append([f"`{field.name}`", domain(hints[field.name]), default(field), texts[field.name]])
     return markdown(rows)
+
+
+def fields(cls: type[msgspec.Struct]) -> str:
+    """Return the table of a struct's fields: field, meaning."""
+    texts = meanings(cls, list(cls.__struct_fields__))
+    return markdown([["field", "meaning"], *([f"`{name}`", text] for name, text in texts.items())])
 
 
 def members(cls: type[enum.Enum]) -> str:
@@ -118,6 +125,8 @@ def markdown(rows: list[list[str]]) -> str:
 
 
 TABLES: dict[str, Callable[[], str]] = {
+    "corpus-header": lambda: fields(CorpusHeader),
+    "corpus-round": lambda: fields(CorpusRound),
     "configuration": lambda: settings(Config),
     "cell-override": lambda: settings(CellOverride),
     "exit-codes": lambda: members(ExitCode),

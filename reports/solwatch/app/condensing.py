@@ -1,6 +1,7 @@
 """Between rounds as measured and rounds as a corpus keeps them: each block one centre, columns of short numbers."""
 
 import functools
+import math
 import operator
 import statistics
 from collections.abc import Callable, Iterable, Sequence
@@ -172,11 +173,11 @@ def _record_header(header: CorpusHeader) -> RecordHeader:
 
 
 def _short(value: float | None, factor: float, digits: int) -> float | int | None:
-    """Return ``value`` × ``factor`` with so many digits; an integer where it is one, that is two characters less."""
-    if value is None:
+    """Return ``value`` × ``factor`` with so many digits, as an integer where it is one: that is two characters less."""
+    if value is None or not math.isfinite(value * factor):
         return None
     short = float(f"{value * factor:.{digits}g}")
-    return int(short) if short.is_integer() else short
+    return int(short) if short.is_integer() and abs(short) < 1e15 else short
 
 
 def _sample(value: float | None, factor: float) -> list[float]:

@@ -52,7 +52,9 @@ def record(asked: Recording, services: Services) -> Recorded:
             try:
                 _measure(asked, services, ready, corpus, writer)
             except (KeyboardInterrupt, SolwatchError):
-                services.say(f"{asked.path} keeps {len(corpus.rounds)} rounds: the same command measures the others")
+                count = len(corpus.rounds)
+                held = f"{count} round{'s' if count != 1 else ''}"
+                services.say(f"{asked.path} keeps {held}: the same command measures the others")
                 raise
     _require_times(corpus)
     return Recorded(

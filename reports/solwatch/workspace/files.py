@@ -74,8 +74,9 @@ class LineWriter:
         """Open ``path``; ``fresh`` refuses a file that exists (``MachineError``)."""
         self.path = path
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_EXCL if fresh else 0)
-        try:
+        with disk_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
+        try:
             self._handle = os.open(path, flags, 0o644)
             self._good = os.fstat(self._handle).st_size
             sync_folder(path.parent)

@@ -39,11 +39,12 @@ def test_a_block_becomes_its_centre_its_spread_and_its_count() -> None:
 
 def test_a_value_that_is_no_time_keeps_its_unit_and_what_is_not_finite_is_absent() -> None:
     cells = [msgspec.structs.replace(CELLS[0], unit="bytes")]
-    blocks = [Block(samples_s=[value], null_s=[], number=1, timer="wall") for value in (4096.0, math.nan)]
+    blocks = [Block(samples_s=[value], null_s=[], number=1, timer="wall") for value in (4096.0, math.nan, 1e308)]
     kept = condensed(round_of(*blocks), cells)
-    assert kept.time_ns == [[[4096, None], [4096, None]]]
+    assert kept.time_ns == [[[4096, None, 1e308], [4096, None, 1e308]]]
+    assert condensed(round_of(*blocks), CELLS).time_ns == [[[4096e9, None, None], [4096e9, None, None]]]
     back = expanded(msgspec.json.decode(msgspec.json.encode(kept), type=type(kept)), cells)
-    assert [block.samples_s for block in back.cells[0].head.blocks] == [[4096.0], []]
+    assert [block.samples_s for block in back.cells[0].head.blocks] == [[4096.0], [], [1e308]]
 
 
 def judged(one: Record) -> dict[str, list[float | None]]:

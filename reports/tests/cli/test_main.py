@@ -55,6 +55,13 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["gate", "--base-env", "a", "--head-env", "b"], 2, "b is no folder"),
         (["gate", "--base-env", "benchmarks", "--head-env", "benchmarks"], 2, "it has no bin/python"),
         (["run", "--env", "benchmarks"], 2, "it has no bin/python"),
+        (["record", "HEAD", "--output", "a.jsonl"], 2, "Missing option '--rounds'"),
+        (["record", "HEAD", "--rounds", "2"], 2, "Missing option '--output'"),
+        (["record", "HEAD", "--rounds", "0", "--output", "a.jsonl"], 2, "--rounds"),
+        (["record", "HEAD", "--rounds", "2", "--output", "benchmarks"], 2, "is a directory"),
+        (["record", "HEAD", "--rounds", "2", "--output", "setup.py"], 2, "line 1: not a JSON object"),
+        (["record", "--rounds", "2", "--output", "a.jsonl"], 2, "Missing argument 'BASE'"),
+        (["record", "HEAD", "HEAD", "--rounds", "2", "--output", "a.jsonl", "-b", "none"], 4, "nothing to measure"),
         (["report"], 2, "no record in"),
         (["report", "absent.jsonl"], 2, "absent.jsonl"),
         (["ceilings", "--dtype", "int3"], 2, "'int3'"),
@@ -190,6 +197,29 @@ def test_control_c_in_a_terminal_gives_it_back_sane_and_keeps_the_rounds(reposit
     assert len(lines) >= 4
     assert outcome(["report", str(record), "--output", str(repository / "again")]) in (0, 4)
     assert (repository / "again" / "index.html").exists()
+
+
+@pytest.mark.slow
+def test_a_recording_says_what_it_holds_and_goes_on_after_being_ended(repository: Path) -> None:
+    asked = ["record", "HEAD", "--device", "cpu", "--set", "all", "--output", "out/a.jsonl", "--rounds"]
+    recording = subprocess.Popen([*SOLWATCH, *asked, "100"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    path, deadline = repository / "out" / "a.jsonl", time.monotonic() + 60
+    while time.monotonic() < deadline and not (path.exists() and path.read_bytes().count(b"\n") >= 3):
+        time.sleep(0.1)
+    recording.terminate()
+    _, said = recording.communicate()
+    rounds = path.read_bytes().count(b"\n") - 1
+    assert recording.returncode == 130, said
+    assert f"out/a.jsonl keeps {rounds} rounds: the same command measures the others" in said
+    done = subprocess.run([*SOLWATCH, *asked, str(rounds + 1)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"{rounds + 1} of {rounds + 1} rounds of 1 cell in out/a.jsonl, ")
+    assert path.read_bytes().count(b"\n") == rounds + 2
+    asked[-2] = "setup.py/a.jsonl"
+    done = subprocess.run([*SOLWATCH, *asked, "1"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "solwatch: setup.py/a.jsonl can't be written: " in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 NASTY = """

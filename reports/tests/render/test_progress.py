@@ -1,6 +1,7 @@
 """Progress: plain lines without a terminal, a bar with one, and a sane terminal afterwards."""
 
 import io
+import math
 
 import pytest
 
@@ -22,6 +23,18 @@ class Terminal(io.StringIO):
 
     def isatty(self) -> bool:
         return True
+
+
+def test_without_a_budget_there_is_no_limit_until_a_round_has_told_how_long_one_takes() -> None:
+    stream, clock = io.StringIO(), Clock()
+    with Progress.open(4, math.inf, stream=stream, clock=clock) as progress:
+        for index in range(3):
+            progress.round(index)
+            progress.cell("o.P(1)")
+            clock.now_s += 20
+    lines = stream.getvalue().splitlines()
+    assert lines[0] == "round 1 of at most 4, no limit of time"
+    assert lines[-1].startswith("round 3 of at most 4, at most 0:40 left")
 
 
 def test_without_a_terminal_lines_are_plain_and_rare() -> None:
