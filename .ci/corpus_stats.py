@@ -1,11 +1,11 @@
 """Shows what rounds of corpus files say of each cell: mean and spread of log(head / base), and what corrects them.
 
-The correction takes from each side its launches times what its null kernel is above the mean of both sides' null
-kernels. ``r(null)`` is how the uncorrected log ratios follow log(head / base) of the null kernel.
+The correction is the judge's: it takes from each side its launches times what its null kernel is above the mean of
+both sides' null kernels. ``r(null)`` is how the uncorrected log ratios follow log(head / base) of the null kernel
+beside that cell.
 """
 
 import argparse
-import math
 import statistics
 import sys
 from collections.abc import Sequence
@@ -16,96 +16,86 @@ from rich.console import Console
 from rich.table import Table
 
 from solwatch.app.condensing import replayed
-from solwatch.judge.series import RoundFacts, rounds_by_cell, series
+from solwatch.judge.series import (
+    RoundFacts,
+    cycles_log_ratios,
+    log_ratios,
+    null_log_ratios,
+    rounds_by_cell,
+    series,
+)
 from solwatch.model.errors import SolwatchError
-from solwatch.model.record import CellRound, Record, Side
+from solwatch.model.record import Record
 from solwatch.stats.moments import Moments, moments
 from solwatch.workspace.corpus import read_corpus
 
 
 @dataclass(frozen=True)
 class CellStats:
-    """One cell over a file's rounds; log ratios, ``None`` where the rounds are too few or have no null kernel."""
+    """One cell over a file's rounds, in log(head / base).
+
+    ``corrected``: as the judge takes it, the launch path taken off; ``None`` where there is nothing to take off.
+    ``cycles``: corrected, in SM cycles; ``None`` where the clock isn't known.
+    """
 
     key: str
     base_s: float
     raw: Moments
     corrected: Moments | None
+    cycles: Moments | None
     follows_null: float | None
 
 
-def cell_stats(key: str, facts: Sequence[RoundFacts], cells: Sequence[CellRound]) -> CellStats | None:
+def cell_stats(key: str, facts: Sequence[RoundFacts]) -> CellStats | None:
     """Return the figures of one cell, ``None`` when no round of it counts."""
-    counted = [(fact, cell) for fact, cell in zip(facts, cells, strict=True) if fact.log_ratio is not None]
-    raw = moments([fact.log_ratio for fact, _ in counted if fact.log_ratio is not None])
+    counted = [fact for fact in facts if fact.log_ratio is not None]
+    raw_ratios = [fact.raw_log_ratio for fact in counted if fact.raw_log_ratio is not None]
+    raw = moments(raw_ratios)
     if raw is None:
         return None
-    corrected = [corrected_log_ratio(fact, cell) for fact, cell in counted]
-    known = [value for value in corrected if value is not None]
-    pairs = [
-        (fact.log_ratio, math.log(fact.head_null_s / fact.base_null_s))
-        for fact, _ in counted
-        if fact.log_ratio is not None and fact.head_null_s and fact.base_null_s
-    ]
+    corrected = log_ratios(counted)
+    nulls = null_log_ratios(counted)
     return CellStats(
         key=key,
-        base_s=statistics.fmean(fact.base_s for fact, _ in counted if fact.base_s is not None),
+        base_s=statistics.fmean(fact.base_s for fact in counted if fact.base_s is not None),
         raw=raw,
-        corrected=moments(known) if len(known) == len(counted) else None,
-        follows_null=correlation(pairs),
+        corrected=moments(corrected) if corrected != raw_ratios else None,
+        cycles=moments(cycles_log_ratios(counted)),
+        follows_null=correlation(raw_ratios, nulls) if len(nulls) == len(raw_ratios) else None,
     )
 
 
-def corrected_log_ratio(fact: RoundFacts, cell: CellRound) -> float | None:
-    """Return log(head / base) less the sides' difference of the null kernel, once a launch."""
-    head, base = launches(cell.head), launches(cell.base) if cell.base else None
-    if None in (head, base, fact.head_s, fact.base_s, fact.head_null_s, fact.base_null_s):
+def correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
+    """Return Pearson's coefficient; ``None`` below three values or where one of the two never changes."""
+    if len(one) < 3 or len(set(one)) == 1 or len(set(other)) == 1:
         return None
-    assert head is not None and base is not None and fact.head_s and fact.base_s  # noqa: PT018 - for the types
-    assert fact.head_null_s is not None and fact.base_null_s is not None  # noqa: PT018 - for the types
-    half_s = (fact.head_null_s - fact.base_null_s) / 2
-    head_s, base_s = fact.head_s - head * half_s, fact.base_s + base * half_s
-    return math.log(head_s / base_s) if head_s > 0 and base_s > 0 else None
-
-
-def launches(side: Side) -> int | None:
-    """Return how many kernels one call launches, ``None`` when a clean block doesn't know."""
-    counts = [block.launches for block in side.blocks if not block.voids]
-    known = [count for count in counts if count is not None]
-    return max(known) if known and len(known) == len(counts) else None
-
-
-def correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """Return Pearson's coefficient; ``None`` below three pairs or where one of the two never changes."""
-    if len(pairs) < 3:
-        return None
-    try:
-        return statistics.correlation(*zip(*pairs, strict=True))
-    except statistics.StatisticsError:
-        return None
+    return statistics.correlation(one, other)
 
 
 def table_of(record: Record) -> Table:
     """Return the table of one file's cells."""
     table = Table()
     table.add_column("cell")
-    heads = ("rounds", "base", "mean ± s.e.", "sd", "corrected mean ± s.e.", "corrected sd", "r(null)")
+    heads = ("rounds", "base", "mean ± s.e.", "sd", "corrected mean ± s.e.", "corrected sd", "cycles sd", "r(null)")
     for head in heads:
         table.add_column(head, justify="right")
     units = {cell.key: cell.unit for cell in record.header.cells}
     for key, rounds in rounds_by_cell(record).items():
-        found = cell_stats(key, series(rounds), [cell for _, _, cell in rounds])
+        found = cell_stats(key, series(rounds))
         if found is None:
             table.add_row(key, "0", *["–"] * (len(heads) - 1))
             continue
         table.add_row(
             key,
             str(found.raw.count),
-            f"{found.base_s * 1e6:.2f} µs" if units[key] == "seconds" else f"{found.base_s:g} {units[key]}",
+            f"{found.base_s * 1e6:.2f} µs"
+            if units.get(key, "seconds") == "seconds"
+            else f"{found.base_s:g} {units[key]}",
             mean(found.raw),
             percent(found.raw.spread),
             mean(found.corrected),
             percent(found.corrected.spread if found.corrected else None),
+            percent(found.cycles.spread if found.cycles else None),
             "–" if found.follows_null is None else f"{found.follows_null:+.2f}",
         )
     return table

@@ -9,7 +9,7 @@ from fakes.corpora import corpus, write
 from fakes.records import FakeCell, always, record
 
 from solwatch.app.condensing import condensed, expanded, record_of, replayed
-from solwatch.judge.series import series
+from solwatch.judge.series import rounds_by_cell, series
 from solwatch.model.cell import CellInfo
 from solwatch.model.errors import RequestError
 from solwatch.model.record import Block, CellRound, Record, Round, Side, Telemetry
@@ -48,12 +48,7 @@ def test_a_value_that_is_no_time_keeps_its_unit_and_what_is_not_finite_is_absent
 
 
 def judged(one: Record) -> dict[str, list[float | None]]:
-    found: dict[str, list[float | None]] = {}
-    for ordinal, each in enumerate(one.rounds, start=1):
-        for cell in each.cells:
-            (facts,) = series([(ordinal, each, cell)])
-            found.setdefault(cell.key, []).append(facts.log_ratio)
-    return found
+    return {key: [fact.log_ratio for fact in series(rounds)] for key, rounds in rounds_by_cell(one).items()}
 
 
 CELLS_OF_ALL_KINDS = [

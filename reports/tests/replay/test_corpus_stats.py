@@ -55,7 +55,7 @@ def stats(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_the_correction_takes_away_what_a_launch_adds(stats: Any, launches: int) -> None:
     record = record_of(with_offsets(corpus([FakeCell(key="a")], rounds=1), launches))
     rounds = rounds_by_cell(record)["a"]
-    found = stats.cell_stats("a", series(rounds), [cell for _, _, cell in rounds])
+    found = stats.cell_stats("a", series(rounds))
     # two sides of 50 ns each, in 20 µs: sqrt(2) x 0.25 %, give or take what 30 rounds can tell
     assert found.raw.spread == pytest.approx(math.sqrt(2) * launches * 50e-9 / 20e-6, rel=0.3)
     assert found.corrected.spread < 2e-5
@@ -66,10 +66,10 @@ def test_the_correction_takes_away_what_a_launch_adds(stats: Any, launches: int)
 def test_without_a_null_kernel_or_a_count_nothing_is_corrected(stats: Any) -> None:
     record = record_of(corpus([FakeCell(key="a", launches=None)], rounds=4))
     rounds = rounds_by_cell(record)["a"]
-    found = stats.cell_stats("a", series(rounds), [cell for _, _, cell in rounds])
+    found = stats.cell_stats("a", series(rounds))
     assert found.corrected is None
     assert found.raw.count == 4
-    assert stats.correlation([(1.0, 2.0)] * 5) is None
+    assert stats.correlation([1.0] * 5, [1.0, 2.0, 3.0, 4.0, 5.0]) is None
 
 
 def test_the_script_shows_a_line_for_each_cell_and_one_line_for_what_is_no_corpus(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_the_script_shows_a_line_for_each_cell_and_one_line_for_what_is_no_corpu
     assert first.startswith(
         "a.jsonl: a/a, made for a test, 30 rounds, 2.00 s a round, a pair opened in 0.50 s, head in"
     )
-    assert sum("µs" in line for line in rest) == 2
+    assert sum("µs" in line for line in rest) == 3  # two cells and the null kernel
     path.write_text("notes\n")
     done = subprocess.run([sys.executable, SCRIPT, path], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
