@@ -80,8 +80,9 @@ def table_of(record: Record) -> Table:
     for head in heads:
         table.add_column(head, justify="right")
     units = {cell.key: cell.unit for cell in record.header.cells}
-    for key, rounds in rounds_by_cell(record).items():
-        found = cell_stats(key, series(rounds))
+    measured = rounds_by_cell(record)
+    for key in [*units, *sorted(measured.keys() - units)]:
+        found = cell_stats(key, series(measured.get(key, [])))
         if found is None:
             table.add_row(key, "0", *["–"] * (len(heads) - 1))
             continue
