@@ -1,6 +1,6 @@
 """What a recording says when it ends."""
 
-from solwatch.render.plain import plain
+from solwatch.model.plain import plain
 
 
 def render_recorded(path: str, rounds: int, wanted: int, *, cells: int, size_bytes: int, wall_s: float) -> str:
