@@ -45,6 +45,8 @@ def record(asked: Recording, services: Services) -> Recorded:
     request = _with_seed(asked.request, begun)
     with session(request, services) as ready:
         header = _header(asked, ready)
+        if not ready.survey.cells:
+            raise NothingMeasuredError(f"head has none of the cells: {ready.survey.vanished[0].failure.message}")
         if begun is not None:
             _require_same(asked.path, begun.header, header)
         corpus = begun or Corpus(header=header, rounds=[])

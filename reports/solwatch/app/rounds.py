@@ -263,3 +263,6 @@ class RoundRunner:
             worker.let_go()
         for worker in workers:
             worker.close()
+        for seat in seats:
+            if seat.opening is not None:  # a side that has failed in every cell before: nothing was asked of it
+                seat.opening.discard()

@@ -11,6 +11,7 @@ import pytest
 from solwatch.app.clock import SystemClock
 from solwatch.app.condensing import replayed
 from solwatch.app.pairs import draw
+from solwatch.app.processes import ForkServer, WorkerProcess
 from solwatch.app.recording import Recorded, Recording, record
 from solwatch.app.session import Request, Services
 from solwatch.model.cell import CellSelection
@@ -125,6 +126,36 @@ def test_a_head_that_fails_is_recorded_and_nothing_at_all_is_an_error(toy: Any, 
         NothingMeasuredError, match="no cell was measured on either side: head wrong: AssertionError: out"
     ):
         recorded(toy, tmp_path / "b.jsonl", rounds=1)
+
+
+def test_a_head_that_fails_everywhere_leaves_no_processes_from_round_to_round(
+    toy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toy.commit("wrong at all", op="def double(x, out):\n    out.copy_(x)\n")
+    forked: list[WorkerProcess] = []
+    alive: list[int] = []
+    fork = ForkServer.fork
+
+    def remembered(server: ForkServer, *arguments: Any, **options: Any) -> WorkerProcess:
+        forked.append(fork(server, *arguments, **options))
+        return forked[-1]
+
+    monkeypatch.setattr(ForkServer, "fork", remembered)
+    recorded(
+        toy,
+        tmp_path / "a.jsonl",
+        rounds=4,
+        base="HEAD~1",
+        on_cell=lambda key: alive.append(sum(worker.alive for worker in forked)),
+    )
+    assert max(alive) <= 2
+
+
+def test_a_head_without_any_cell_is_refused_before_a_round(toy: Any, tmp_path: Path) -> None:
+    toy.commit("no cells", suite="")
+    with pytest.raises(NothingMeasuredError, match="head has none of the cells"):
+        recorded(toy, tmp_path / "a.jsonl", rounds=2, base="HEAD~1")
+    assert not (tmp_path / "a.jsonl").exists()
 
 
 def test_a_disk_that_fills_keeps_completed_rounds(toy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
