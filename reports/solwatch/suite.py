@@ -29,7 +29,8 @@ class Suite:
 
     (asv keys ``setup_cache`` by module and line: an inherited one would run once for all classes.) ``sets`` maps
     the name of a set to the parameter combinations in it; ``device`` is the type of device the cells run on
-    (``GpuSuite`` for a GPU); peers, measured for comparison and never judged, set ``gated = False``.
+    (``GpuSuite`` for a GPU); peers, measured for comparison and never judged, set ``gated = False``. ``ranks``
+    above 1, an operator over several GPUs, is out of scope: such cells are reported as skipped.
     """
 
     params: list[list[Any]] = []  # noqa: RUF012 - asv's own form
@@ -37,6 +38,7 @@ class Suite:
     sets: Mapping[str, list[tuple[Any, ...]]] = {}
     device = "cpu"
     gated = True
+    ranks = 1
     version = f"solwatch-protocol-{PROTOCOL}"
     timeout = 120
 

@@ -64,10 +64,13 @@ class Discovery:
             raise KeyError(f"unknown cell {key!r}: it is an asv benchmark, not a cell of a solwatch suite")
         if found.params in found.benchmark._skip_tuples:
             raise CellSkipped(f"{key} is in skip_params")
+        _require_one_rank(found.suite)
         try:
-            return found.suite.cell(*found.params)
+            cell = found.suite.cell(*found.params)
         except NotImplementedError as error:
             raise CellSkipped(str(error)) from error
+        _require_one_rank(cell)
+        return cell
 
     def asv_cell(self, key: str) -> AsvCell:
         """Return an asv benchmark ready for ``setup``; raises ``KeyError`` for an unknown key."""
@@ -112,6 +115,16 @@ def discover(benchmarks_dir: Path | str) -> Discovery:
             except BaseException as error:  # the suite's own code runs here: constructors, properties
                 failures[f"{module.__name__.split('.', 1)[-1]}.{name}"] = one_line(error)
     return Discovery(found, failures)
+
+
+def _require_one_rank(declared: Any) -> None:
+    """Raise ``CellSkipped`` for a class or a cell that wants several GPUs: one of them would not time the operator."""
+    ranks = getattr(declared, "ranks", 1)
+    if ranks != 1:
+        raise CellSkipped(
+            f"ranks = {ranks!r}: operators over several GPUs are out of scope, a cell is measured on one GPU; "
+            "leave ranks out, or at 1"
+        )
 
 
 def _class_cells(module: ModuleType, kind: type) -> list[_Found]:

@@ -41,7 +41,7 @@ class Cell:
     ``make_inputs(device, seed)`` returns the named tensors of one buffer set, the output among them; the same
     seed gives the same data. ``call(**tensors)`` is what is timed. ``check(**tensors)`` runs after a call and
     raises ``AssertionError`` with one line when the output is wrong. The sampler may copy the tensors to other
-    places in memory before a call.
+    places in memory before a call. ``ranks``: GPUs that one call runs on; more than one is out of scope.
     """
 
     make_inputs: Callable[[str, int], Tensors]
@@ -49,6 +49,7 @@ class Cell:
     work: Work
     check: Callable[..., None]
     timer: Timer | None = None
+    ranks: int = 1
 
 
 @runtime_checkable
