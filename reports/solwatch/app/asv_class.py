@@ -14,7 +14,7 @@ from solwatch.app.device_lock import device_lock
 from solwatch.app.processes import CellFailed, ForkServer
 from solwatch.app.rounds import Plan, RoundRunner
 from solwatch.app.sides import Bench, Side
-from solwatch.device.resolving import resolve_device
+from solwatch.device.places import places_of
 from solwatch.model.cell import CellInfo, Work
 from solwatch.model.config import Config
 from solwatch.model.errors import MachineError
@@ -36,12 +36,13 @@ def measure_class(benchmarks_dir: Path, benchmark: str, device_type: str) -> dic
     Empty when this machine's device is of another type. A sample is a block's trimmed mean; blocks come from
     ``ROUNDS`` fresh processes. Raises ``MachineError`` when the suite doesn't open at all.
     """
-    device = resolve_device("auto")
+    places = places_of("auto")
+    device = places[0].device
     if device.split(":")[0] != device_type:
         return {}
     with tempfile.TemporaryDirectory(prefix="solwatch-") as scratch:
         home = Path(scratch)
-        with device_lock(device, print), ForkServer(dict(os.environ), home / "logs") as server:
+        with device_lock(places, print), ForkServer(dict(os.environ), home / "logs") as server:
             bench = Bench(
                 server=server,
                 benchmarks_dir=benchmarks_dir,

@@ -1,5 +1,6 @@
 """Messages over a socket between the application and its processes: a length, then msgpack."""
 
+import contextlib
 import socket
 import struct
 from typing import Any, Generic, TypeVar
@@ -54,6 +55,11 @@ class Channel(Generic[T]):
             raise ChannelClosed("end of stream")
         head += self._exactly(_LENGTH.size - len(head), None)
         return self._decoder.decode(self._body(head, None)), list(descriptors)
+
+    def shut(self) -> None:
+        """End the conversation for both ends, whoever is waiting: they see ``ChannelClosed``."""
+        with contextlib.suppress(OSError):  # closed already, here or there
+            self._socket.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         """Close this end; the other one sees ``ChannelClosed``."""

@@ -1,5 +1,7 @@
 """What each side's processes say of device and software, compared before any of their times is."""
 
+from collections.abc import Mapping
+
 from solwatch.model.errors import MachineError
 from solwatch.model.fingerprint import Fingerprint
 
@@ -29,6 +31,18 @@ class Fingerprints:
             )
         for other, known in list(self._known.items()):  # two processes may open at once
             require_comparable(known, found, names=(other, side), subject=self._subject)
+
+
+def require_alike(gpus: Mapping[str, Fingerprint]) -> None:
+    """Raise ``MachineError`` when GPUs that cells are to be spread over differ; ``gpus`` maps a name to each."""
+    first = next(iter(gpus), "")
+    for name, found in gpus.items():
+        lines = gpus[first].differences(found)
+        if lines:
+            raise MachineError(
+                f"{first} and {name} are not alike ({'; '.join(lines)}): cells are spread over GPUs of one kind only; "
+                "name those with --gpus, or measure on one with --device cuda:<index>"
+            )
 
 
 def require_comparable(

@@ -65,7 +65,6 @@ def main() -> None:
     _die_with_parent()
     _adopt_orphans()
     _leave_working_folder()
-    workers: set[int] = set()
     channel: Channel[Fork | Reap] = Channel(socket.socket(fileno=int(sys.argv[1])), Fork | Reap)
     for name in PRELOADED:
         try:
@@ -74,12 +73,16 @@ def main() -> None:
             continue
     for failure in warm_before_fork():
         print(failure, flush=True)
+    with contextlib.suppress(ChannelClosed):
+        _serve_forks(channel)
+    end_children(spared=set())
+
+
+def _serve_forks(channel: "Channel[Fork | Reap]") -> None:
+    """Answer until ``ChannelClosed`` is raised."""
+    workers: set[int] = set()
     while True:
-        try:
-            request, descriptors = channel.receive_with_descriptors(1)
-        except ChannelClosed:
-            end_children(spared=set())
-            return
+        request, descriptors = channel.receive_with_descriptors(1)
         if isinstance(request, Reap):
             ended = _reap(request.pid, request.wait_s)
             if ended is not None:

@@ -41,7 +41,7 @@ def _measured(request: Request, services: Services, ready: Session, path: Path) 
     base = ready.base
     most = request.rounds or (max(request.config.rounds) if base else RUN_ROUNDS)
     job = Measuring(
-        bench=ready.bench,
+        benches=ready.benches,
         head=ready.head.side,
         base=base.side if base else None,
         survey=ready.survey,

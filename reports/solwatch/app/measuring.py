@@ -5,8 +5,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from solwatch.app.rounds import Plan, RoundRunner
+from solwatch.app.rounds import Plan
+from solwatch.app.shares import shares
 from solwatch.app.sides import Bench, Side
+from solwatch.app.spread import Spread
 from solwatch.app.survey import Survey
 from solwatch.judge.pacing import pace
 from solwatch.model.ports import Clock
@@ -36,9 +38,9 @@ class RoundWriter(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Measuring:
-    """What a run or a gate hands over to be measured."""
+    """What a run or a gate hands over to be measured, and on which benches: one for each GPU."""
 
-    bench: Bench
+    benches: Sequence[Bench]
     head: Side
     base: Side | None
     survey: Survey
@@ -58,7 +60,7 @@ def measure(job: Measuring, writer: RoundWriter, progress: Progress, *, clock: C
 
     stopped = "error"
     try:
-        with RoundRunner(job.bench, job.head, job.base, clock=clock) as runner:
+        with _runner(job, clock) as runner:
             while True:
                 step = pace(record(), elapsed_s=clock.monotonic() - started_s)
                 if step.stop or len(rounds) >= job.most_rounds:
@@ -76,6 +78,11 @@ def measure(job: Measuring, writer: RoundWriter, progress: Progress, *, clock: C
     return record(stopped)
 
 
+def _runner(job: Measuring, clock: Clock) -> Spread:
+    dealt = shares(job.survey.cells, job.survey.work, job.survey.ceilings, len(job.benches))
+    return Spread(job.benches, dealt, job.head, job.base, clock=clock)
+
+
 def _plan(job: Measuring, index: int, retry_until_s: float) -> Plan:
     # Energy is read once: its hot loop takes longer than all the rounds of a cell.
     energy_s = job.plan.energy_s if index == 0 else None
@@ -84,7 +91,7 @@ def _plan(job: Measuring, index: int, retry_until_s: float) -> Plan:
 
 
 def _round(
-    job: Measuring, runner: RoundRunner, plan: Plan, index: int, keys: Sequence[str], on_cell: Callable[[str], None]
+    job: Measuring, runner: Spread, plan: Plan, index: int, keys: Sequence[str], on_cell: Callable[[str], None]
 ) -> Round:
     wanted = set(keys)
     cells = [cell for cell in job.survey.cells if cell.key in wanted]

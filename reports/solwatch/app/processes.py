@@ -174,6 +174,10 @@ class ForkServer:
             self.running.discard(pid)
         return ended
 
+    def stop(self) -> None:
+        """Tell the server to end, and with it every worker, also while other threads wait for one of them."""
+        self._channel.shut()
+
     def close(self) -> None:
         """End the server and with it every worker that still runs."""
         self._channel.close()

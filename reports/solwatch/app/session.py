@@ -3,7 +3,7 @@
 import contextlib
 import fnmatch
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,25 +12,27 @@ from solwatch import __version__
 from solwatch.app.builds import Built, build, builder_for
 from solwatch.app.device_lock import device_lock
 from solwatch.app.environments import activated, in_environments
-from solwatch.app.fingerprints import ENVIRONMENT_FIELDS, Fingerprints
+from solwatch.app.fingerprints import ENVIRONMENT_FIELDS, Fingerprints, require_alike
 from solwatch.app.measuring import Progress
 from solwatch.app.processes import CellFailed, ForkServer
 from solwatch.app.selection import expressions_of
 from solwatch.app.sides import Bench
 from solwatch.app.survey import Survey, survey
-from solwatch.device.resolving import resolve_device
+from solwatch.device.nvml import Gpu
+from solwatch.device.places import Place, places_of
 from solwatch.model.cell import CellSelection
 from solwatch.model.config import Config
 from solwatch.model.errors import MachineError
+from solwatch.model.fingerprint import Fingerprint
 from solwatch.model.ports import Clock
-from solwatch.model.record import RecordHeader
+from solwatch.model.record import GpuIdentity, RecordHeader
 from solwatch.workspace.git import Repository
 from solwatch.workspace.records import SCHEMA
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What was asked: the commits' names (``None`` as head is the working tree), device, cells, seed.
+    """What was asked: the commits' names (``None`` as head is the working tree), device or GPUs, cells, seed.
 
     ``head_env``, ``base_env``: existing environments to measure the head commit in; with both there is no ``base``.
     """
@@ -43,6 +45,7 @@ class Request:
     config: Config
     seed: int | None = None
     rounds: int | None = None
+    gpus: str | None = None
     head_env: Path | None = None
     base_env: Path | None = None
 
@@ -61,13 +64,21 @@ class Services:
 
 @dataclass(frozen=True, kw_only=True)
 class Session:
-    """What is ready to be measured. ``base`` is ``None`` in a run of head alone."""
+    """What is ready to be measured. ``base`` is ``None`` in a run of head alone.
 
-    bench: Bench
+    ``benches``: one for each GPU that the cells are spread over.
+    """
+
+    benches: list[Bench]
     head: Built
     base: Built | None
     survey: Survey
     header: RecordHeader
+
+    @property
+    def bench(self) -> Bench:
+        """The first of the benches, where the survey was made."""
+        return self.benches[0]
 
     @property
     def device_type(self) -> str:
@@ -77,23 +88,28 @@ class Session:
 
 @contextlib.contextmanager
 def session(request: Request, services: Services) -> Iterator[Session]:
-    """Build both sides, hold the device's lock, start the fork server and survey the cells."""
+    """Build both sides, hold the devices' locks, start the fork servers and survey the cells."""
     expressions_of(request.selection)  # a request that makes no sense is refused before anything is built
-    device = resolve_device(request.device)
-    head, base = _built(request, services, device.split(":")[0])
+    places = places_of(request.device, request.gpus)
+    require_alike({place.device: _seen_by_nvml(place.gpu) for place in places if place.gpu})
+    head, base = _built(request, services, places[0].device.split(":")[0])
     apart = base is not None and base.environment is not None
     if base is not None and not apart and head.commit.build == base.commit.build:
         services.say("head and base are one and the same build: only noise can differ between them")
-    with device_lock(device, services.say), contextlib.ExitStack() as servers:
-        server = servers.enter_context(_server(request, services, head))
-        base_server = servers.enter_context(_server(request, services, base)) if base and apart else None
-        bench = _bench(request, services, device, head, server, base_server)
-        services.say(f"surveying cells and ceilings on {device}")
+    with device_lock(places, services.say), contextlib.ExitStack() as servers:
+        benches = _benches(request, services, places, head, base if apart else None, servers)
+        bench = benches[0]
+        services.say(f"surveying cells and ceilings on {bench.device}")
         if base and apart:
             _require_opens(bench, base)
         found = survey(bench, head.side, (base.side, base.benchmarks_dir) if base else None, request.selection)
-        header = _header(request, services, found, head, base, bench)
-        yield Session(bench=bench, head=head, base=base, survey=found, header=header)
+        header = _header(request, services, found, head, base, bench, places)
+        yield Session(benches=benches, head=head, base=base, survey=found, header=header)
+
+
+def _seen_by_nvml(gpu: GpuIdentity) -> Fingerprint:
+    """Return what is known of a GPU before anything is built; the workers' own fingerprints are compared too."""
+    return Gpu(gpu.uuid or "").fingerprint(model="", cuda=None, torch=None)
 
 
 def _built(request: Request, services: Services, device_type: str) -> tuple[Built, Built | None]:
@@ -125,14 +141,14 @@ def _allowed(request: Request, services: Services) -> dict[str, str]:
     }
 
 
-def _server(request: Request, services: Services, built: Built) -> ForkServer:
+def _server(request: Request, services: Services, built: Built, lane: str) -> ForkServer:
     """Start the fork server of the environment that ``built`` is measured in, of this process's own without one."""
     home, variables = services.repository.root / request.config.records, _allowed(request, services)
     if built.environment is None:
-        return ForkServer(variables, home / "logs")
+        return ForkServer(variables, home / "logs" / lane)
     return ForkServer(
         activated(built.environment, variables, home / "ruler"),
-        home / "logs" / built.side.name,
+        home / "logs" / lane / built.side.name,
         python=str(Path(built.environment.path) / "bin" / "python"),
     )
 
@@ -149,23 +165,44 @@ def _require_opens(bench: Bench, base: Built) -> None:
     worker.close()
 
 
-def _bench(
-    request: Request, services: Services, device: str, head: Built, server: ForkServer, base_server: ForkServer | None
-) -> Bench:
-    return Bench(
-        server=server,
-        benchmarks_dir=head.benchmarks_dir,
-        device=device,
-        seed=request.seed if request.seed is not None else secrets.randbits(31),
-        caches_dir=services.repository.root / request.config.records / "caches",
-        hang_s=request.config.hang_s,
-        base_server=base_server,
-        fingerprints=Fingerprints(ENVIRONMENT_FIELDS if base_server else frozenset()),
-    )
+def _benches(
+    request: Request,
+    services: Services,
+    places: Sequence[Place],
+    head: Built,
+    base_apart: Built | None,
+    servers: contextlib.ExitStack,
+) -> list[Bench]:
+    """Return a bench for each place, with processes and caches of its own; ``base_apart``: base in an environment."""
+    seed = request.seed if request.seed is not None else secrets.randbits(31)
+    fingerprints = Fingerprints(ENVIRONMENT_FIELDS if base_apart else frozenset())
+    benches = []
+    for number, place in enumerate(places):
+        lane = f"gpu-{number}" if len(places) > 1 else ""
+        bench = Bench(
+            server=servers.enter_context(_server(request, services, head, lane)),
+            benchmarks_dir=head.benchmarks_dir,
+            device=place.device,
+            seed=seed,
+            caches_dir=services.repository.root / request.config.records / "caches" / lane,
+            hang_s=request.config.hang_s,
+            base_server=servers.enter_context(_server(request, services, base_apart, lane)) if base_apart else None,
+            fingerprints=fingerprints,
+            gpu=place.gpu.index if place.gpu else None,
+            lane=(number, len(places)),
+        )
+        benches.append(bench)
+    return benches
 
 
 def _header(
-    request: Request, services: Services, found: Survey, head: Built, base: Built | None, bench: Bench
+    request: Request,
+    services: Services,
+    found: Survey,
+    head: Built,
+    base: Built | None,
+    bench: Bench,
+    places: Sequence[Place],
 ) -> RecordHeader:
     return RecordHeader(
         schema=SCHEMA,
@@ -185,4 +222,5 @@ def _header(
         base_fingerprint=bench.fingerprints.of("base") if bench.base_server else None,
         head_env=head.environment,
         base_env=base.environment if base else None,
+        gpus=[place.gpu for place in places if place.gpu],
     )

@@ -22,7 +22,9 @@ class Side:
 class Bench:
     """Where and how both sides are measured: the suite, the device, the seed, the processes' home.
 
-    ``base_server``: where base's processes are forked when its interpreter is another one than head's.
+    ``base_server``: where base's processes are forked when its interpreter is another one than head's. ``gpu``: the
+    device's index among GPUs. ``lane``: which one of how many benches this is that measure at once and share the
+    processor's cores.
     """
 
     server: ForkServer
@@ -33,6 +35,8 @@ class Bench:
     hang_s: float
     base_server: ForkServer | None = None
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
+    gpu: int | None = None
+    lane: tuple[int, int] = (0, 1)
 
     def fork(self, side: Side, slot: int) -> WorkerProcess:
         """Fork a worker for ``side`` in ``slot``; nothing is open yet.
@@ -49,6 +53,11 @@ class Bench:
     def servers(self) -> tuple[ForkServer, ...]:
         """All servers whose processes are ours."""
         return (self.server, self.base_server) if self.base_server else (self.server,)
+
+    def stop(self) -> None:
+        """End all processes at once; threads that wait for one go on with an error."""
+        for server in self.servers:
+            server.stop()
 
     def discover(self, worker: WorkerProcess) -> None:
         """Let a forked worker do all of opening that leaves the device alone; raises ``CellFailed``."""
@@ -79,6 +88,14 @@ class Bench:
         return worker, self.open(worker, side, benchmarks_dir=benchmarks_dir)
 
     def _cores(self, slot: int) -> list[int]:
-        """Return the cores of a slot: every second one on a GPU, all (an empty list) where the CPU is measured."""
+        """Return the cores of a slot: every second one on a GPU, all (an empty list) where the CPU is measured.
+
+        Several GPUs divide them first, unless there are too few for a core to each process.
+        """
+        if self.device == "cpu":
+            return []
         mine = sorted(os.sched_getaffinity(0))
-        return mine[slot::2] if self.device != "cpu" and len(mine) > 1 else []
+        number, count = self.lane
+        if len(mine) >= 2 * count:
+            mine = mine[number * len(mine) // count : (number + 1) * len(mine) // count]
+        return mine[slot::2] if len(mine) > 1 else []

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 DEVICE = click.option(
     "--device", default="auto", show_default=True, metavar="auto|cpu|cuda|cuda:N", help="Where to measure."
 )
+GPUS = click.option(
+    "--gpus", metavar="all|0,1", help="Spread the cells over these GPUs of this host; both sides of a cell on one."
+)
 SET = click.option("--set", "named_set", metavar="NAME", help="Named set of cells: standard, quick, or all.")
 BENCH = click.option(
     "-b", "--bench", "patterns", multiple=True, metavar="REGEX", help="Only cells whose name matches; peers too."
@@ -33,7 +36,7 @@ ENVIRONMENT = click.Path(path_type=Path)
 
 
 def _measuring(function: "Callable[..., Any]") -> "Callable[..., Any]":
-    for option in (MIN_EFFECT, BUDGET, ROUNDS, SEED, BENCH, SET, DEVICE):
+    for option in (MIN_EFFECT, BUDGET, ROUNDS, SEED, BENCH, SET, GPUS, DEVICE):
         function = option(function)
     return function
 
@@ -218,6 +221,7 @@ def _request(base: str | None, head: str | None, config: "Config", options: dict
         head=head,
         base=base,
         device=options["device"],
+        gpus=options.get("gpus"),
         selection=CellSelection(options["named_set"] or config.cell_set, tuple(options["patterns"])),
         config=config,
         seed=options["seed"],

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from solwatch.judge.case import Case, cases
 from solwatch.judge.evidence import decision_evidence, interval, side_evidence
 from solwatch.judge.floor import missed_floor, unchecked_floor
@@ -116,6 +118,8 @@ def _verdict(case: Case, decision: Decision | None, thresholds: Thresholds, reco
         evidence.append(f"in SM cycles, head / base is {interval(cycles_ratio)}")
     if verdict not in (Verdict.BROKEN, Verdict.VOID):
         evidence += side_evidence(facts, null_ratio, _beaten_ceilings(facts, record.header.ceilings))
+    if facts.gpu is not None and len(record.header.gpus) > 1:
+        evidence.append(f"measured on cuda:{facts.gpu.index} ({facts.gpu.uuid})")
     return CellVerdict(
         key=case.info.key,
         verdict=verdict,
@@ -144,17 +148,7 @@ def _beaten_ceilings(facts: CellFacts, ceilings: Ceilings) -> list[str]:
 
 
 def _facts(case: Case, decision: Decision | None) -> CellFacts:
-    facts = case.facts
-    return CellFacts(
-        key=facts.key,
-        unit=facts.unit,
-        work=facts.work,
-        head=facts.head,
-        base=facts.base,
-        rounds=facts.rounds,
-        thresholds=facts.thresholds,
-        decided_at=decision.decided_at if decision else None,
-    )
+    return msgspec.structs.replace(case.facts, decided_at=decision.decided_at if decision else None)
 
 
 def _looks(decisions: Mapping[str, Decision]) -> list[LookDecision]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from solwatch.judge.launch_path import Nulls, launches_of, null_cell, nulls_of
+from solwatch.judge.launch_path import NULL_KERNEL, Nulls, launches_of, null_cell, nulls_by_gpu
 from solwatch.model.record import CellRound, Record, Round, Side
 from solwatch.stats.centre import trimmed_mean
 
@@ -38,7 +38,7 @@ class RoundFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Measured(NamedTuple):
-    """One cell in one round, and what the null kernel took in that round."""
+    """One cell in one round, and what the null kernel took in that round on the same GPU."""
 
     ordinal: int
     round: Round
@@ -50,10 +50,13 @@ def rounds_by_cell(record: Record) -> dict[str, list[Measured]]:
     """Return, for each cell key, its rounds in order; one pass over the record. The null kernel is a cell too."""
     found: dict[str, list[Measured]] = {}
     for ordinal, round_ in enumerate(record.rounds, start=1):
-        nulls = nulls_of(round_)
-        own = [null_cell(nulls.path)] if nulls.path else []
-        for cell in [*round_.cells, *own]:
-            found.setdefault(cell.key, []).append(Measured(ordinal, round_, cell, nulls))
+        nulls = nulls_by_gpu(round_)
+        paths = [on_gpu.path for on_gpu in nulls.values() if on_gpu.path]
+        for cell in round_.cells:
+            found.setdefault(cell.key, []).append(Measured(ordinal, round_, cell, nulls[cell.gpu]))
+        if paths:
+            own = Measured(ordinal, round_, null_cell(paths), Nulls(by_cell={}, path=None))
+            found.setdefault(NULL_KERNEL, []).append(own)
     return found
 
 

@@ -82,20 +82,25 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CellRound(msgspec.Struct, frozen=True, kw_only=True):
-    """One cell in one round. ``base`` is ``None`` in a run of head alone."""
+    """One cell in one round. ``base`` is ``None`` in a run of head alone.
+
+    ``gpu``: index of the GPU that both sides ran on (``cuda:1`` is 1), ``None`` on a CPU.
+    """
 
     key: str
     head: Side
     base: Side | None = None
+    gpu: int | None = None
 
 
 class Round(msgspec.Struct, frozen=True, kw_only=True):
-    """One pair of fresh processes.
+    """One pair of fresh processes, on each GPU that is measured on.
 
     ``head_slot``: which slot (0 or 1) the coin gave to head; a slot is a start position, a set of cores and a
     folder of caches. ``opening_s``: wall time from asking for the pair until both processes could measure; on a GPU
     they have been forked, and have imported the suite, while the round before was measured. ``cells``: in the order
-    in which they were measured, drawn anew for each round.
+    in which they were measured, drawn anew for each round, GPU by GPU. Several GPUs share coin and slots; the round
+    takes as long as the slowest of them, and ``opening_s`` is the longest.
     """
 
     index: int
@@ -131,6 +136,13 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     own: list[str] = msgspec.field(default_factory=list)
 
 
+class GpuIdentity(msgspec.Struct, frozen=True, kw_only=True):
+    """One GPU: its ``index`` as CUDA counted it for this run, its ``uuid`` (``None`` where the driver hid it)."""
+
+    index: int
+    uuid: str | None
+
+
 class Ceilings(msgspec.Struct, frozen=True, kw_only=True):
     """Limits of one device.
 
@@ -153,7 +165,8 @@ class RecordHeader(msgspec.Struct, frozen=True, kw_only=True):
     """First line of a record: what was asked, on what, under which rule.
 
     ``fingerprint``: head's, and base's too unless ``base_fingerprint`` is there: it is where the sides are two
-    environments. ``head_env``, ``base_env``: those environments, ``None`` where sides are commits.
+    environments. ``head_env``, ``base_env``: those environments, ``None`` where sides are commits. ``gpus``: the GPUs
+    that the cells are spread over, alike in all but their UUID; none on a CPU.
     """
 
     schema: int
@@ -173,6 +186,7 @@ class RecordHeader(msgspec.Struct, frozen=True, kw_only=True):
     base_fingerprint: Fingerprint | None = None
     head_env: Environment | None = None
     base_env: Environment | None = None
+    gpus: list[GpuIdentity] = msgspec.field(default_factory=list)
 
 
 class RecordEnd(msgspec.Struct, frozen=True, kw_only=True):

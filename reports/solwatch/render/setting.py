@@ -1,11 +1,12 @@
 """What a report says of the device, its ceilings, the run and the thresholds: named lines."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from solwatch.judge.judgement import Judgement
 from solwatch.model.fingerprint import Fingerprint
 from solwatch.model.plain import plain
-from solwatch.model.record import Ceilings, Record
+from solwatch.model.record import Ceilings, GpuIdentity, Record, RecordHeader
 from solwatch.render.units import ABSENT, clock_time, percentage, scaled
 
 
@@ -17,10 +18,22 @@ class Setting(NamedTuple):
     code: bool = False
 
 
-def device_lines(fingerprint: Fingerprint) -> list[Setting]:
-    """Return the fingerprint, field by field; what the device doesn't have is left out."""
+def model_text(header: RecordHeader) -> str:
+    """Return ``NVIDIA H200``, or ``2 × NVIDIA H200`` when the cells were spread over GPUs."""
+    count = len(header.gpus)
+    return (f"{count} × " if count > 1 else "") + plain(header.fingerprint.model)
+
+
+def device_lines(fingerprint: Fingerprint, gpus: Sequence[GpuIdentity] = ()) -> list[Setting]:
+    """Return the fingerprint, field by field; what the device doesn't have is left out.
+
+    ``gpus``: all that were measured on. They differ in their UUIDs alone.
+    """
+    several = len(gpus) > 1
+    uuids = [(f"UUID of cuda:{gpu.index}", gpu.uuid) for gpu in gpus] if several else [("UUID", fingerprint.uuid)]
     lines = [
         ("device", fingerprint.device),
+        ("GPUs", str(len(gpus)) if several else None),
         ("model", fingerprint.model),
         ("driver", fingerprint.driver),
         ("VBIOS", fingerprint.vbios),
@@ -30,7 +43,7 @@ def device_lines(fingerprint: Fingerprint) -> list[Setting]:
         ("CUDA", fingerprint.cuda),
         ("torch", fingerprint.torch),
         ("measuring protocol", str(fingerprint.protocol)),
-        ("UUID", fingerprint.uuid),
+        *uuids,
     ]
     return [Setting(name, plain(value)) for name, value in lines if value is not None]
 
@@ -118,4 +131,4 @@ def _pair(rated: float | None, sustained: float | None, unit: str) -> str:
     return f"{scaled(rated, unit)} rated, {scaled(sustained, unit)} sustained ({percentage(sustained / rated)})"
 
 
-__all__ = ["ABSENT", "Setting", "ceiling_lines", "device_lines", "run_lines", "threshold_lines"]
+__all__ = ["ABSENT", "Setting", "ceiling_lines", "device_lines", "model_text", "run_lines", "threshold_lines"]

@@ -39,12 +39,16 @@ MOST_EXPLAINED = 12
 
 
 class _Column(NamedTuple):
-    """``rank``: columns of a higher rank give way first on a narrow terminal."""
+    """``rank``: columns of a higher rank give way first on a narrow terminal.
+
+    ``spread_only``: shown only when the cells were spread over several GPUs.
+    """
 
     title: str
     read: Callable[[CellRow], str]
     rank: int
     compared_only: bool = False
+    spread_only: bool = False
 
 
 _COLUMNS = [
@@ -57,6 +61,7 @@ _COLUMNS = [
     _Column("MFU", lambda row: row.mfu, 6),
     _Column("MBU", lambda row: row.mbu, 7),
     _Column("energy", lambda row: row.energy, 8),
+    _Column("GPU", lambda row: row.gpu, 2, spread_only=True),
 ]
 _GAP = 3
 """Characters between two columns of the table."""
@@ -147,7 +152,8 @@ def _fitting(view: ReportView, rows: Sequence[CellRow], width: int) -> list[_Col
     kept = set()
     for column in sorted(_COLUMNS, key=lambda column: column.rank):
         texts = [column.read(row) for row in rows]
-        if (view.alone and column.compared_only) or all(text in ("", ABSENT) for text in texts):
+        left_out = (view.alone and column.compared_only) or (not view.spread and column.spread_only)
+        if left_out or all(text in ("", ABSENT) for text in texts):
             continue
         used += max(len(column.title), *(len(text) for text in texts)) + _GAP
         if used > width:

@@ -10,7 +10,7 @@ from solwatch.model.verdict import CellVerdict, Reason, Verdict
 from solwatch.render.details import Detail, cell_detail
 from solwatch.render.environments import environment_lines, environment_notes
 from solwatch.render.headline import SEVERITY, Headline, headline, verdict_word
-from solwatch.render.setting import Setting, ceiling_lines, device_lines, run_lines, threshold_lines
+from solwatch.render.setting import Setting, ceiling_lines, device_lines, model_text, run_lines, threshold_lines
 from solwatch.render.units import ABSENT, change, detectable, percentage, quantity, scaled
 from solwatch.render.unscored import unscored_lines
 
@@ -46,6 +46,7 @@ class CellRow:
     mfu: str
     mbu: str
     energy: str
+    gpu: str
     mde: str
     ratio: float | None
     ratio_low: float | None
@@ -65,12 +66,13 @@ class CellRow:
 class ReportView:
     """Everything that a report shows.
 
-    ``alone``: there is no base, so no comparison columns. ``plainly_measured``: alone, and every cell was simply
-    measured, so that a column of verdicts would say nothing. ``unscored``: why cells have no
-    SOL score, a line for each reason.
+    ``spread``: cells were measured on several GPUs. ``alone``: there is no base, so no comparison columns.
+    ``plainly_measured``: alone, and every cell was simply measured, so that a column of verdicts would say nothing.
+    ``unscored``: why cells have no SOL score, a line for each reason.
     """
 
     headline: Headline
+    spread: bool
     alone: bool
     plainly_measured: bool
     commits: list[CommitView]
@@ -94,12 +96,13 @@ def report_view(record: Record, judgement: Judgement) -> ReportView:
     header = record.header
     return ReportView(
         headline=headline(record, judgement),
+        spread=len(header.gpus) > 1,
         alone=header.base is None,
         plainly_measured=all(cell.reason is Reason.MEASURED_ALONE for cell in judgement.verdicts),
         commits=[_commit("head", header.head)] + ([_commit("base", header.base)] if header.base else []),
         rows=[row for row in rows if row.facts.thresholds.gated],
         peers=[row for row in rows if not row.facts.thresholds.gated],
-        device=device_lines(header.fingerprint) + environment_lines(header),
+        device=device_lines(header.fingerprint, header.gpus) + environment_lines(header),
         ceilings=ceiling_lines(header.ceilings),
         run=run_lines(record, judgement),
         thresholds=threshold_lines(record, judgement),
@@ -137,6 +140,7 @@ def _row(index: int, cell: CellVerdict, facts: CellFacts) -> CellRow:
         mfu=percentage(head.score.mfu if head.score and not void else None),
         mbu=percentage(head.score.mbu if head.score and not void else None),
         energy=scaled(head.energy_j, "J", 3),
+        gpu=f"cuda:{facts.gpu.index}" if facts.gpu else ABSENT,
         mde=detectable(cell.mde),
         ratio=ratio.point if ratio else None,
         ratio_low=ratio.low if ratio else None,
@@ -191,7 +195,7 @@ def _summary(record: Record, judgement: Judgement) -> str:
         against += f" against {plain(header.base_env.path)}" if header.base_env else ""
     wall = f" in {record.end.wall_s:.0f} s" if record.end else ""
     rounds = f"{judgement.completed} round{'s' if judgement.completed != 1 else ''}"
-    return f"{head}{against}, {rounds}{wall} on {plain(header.fingerprint.model)}"
+    return f"{head}{against}, {rounds}{wall} on {model_text(header)}"
 
 
 def _named(commit: Commit) -> str:

@@ -62,6 +62,8 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["record", "HEAD", "--rounds", "2", "--output", "setup.py"], 2, "line 1: not a JSON object"),
         (["record", "--rounds", "2", "--output", "a.jsonl"], 2, "Missing argument 'BASE'"),
         (["record", "HEAD", "HEAD", "--rounds", "2", "--output", "a.jsonl", "-b", "none"], 4, "nothing to measure"),
+        (["gate", "HEAD", "--gpus", "all", "--device", "cuda:1"], 2, "give one of them"),
+        (["run", "--gpus", "first"], 2, "give all, or indices like 0,1"),
         (["report"], 2, "no record in"),
         (["report", "absent.jsonl"], 2, "absent.jsonl"),
         (["ceilings", "--dtype", "int3"], 2, "'int3'"),
@@ -82,8 +84,9 @@ def test_without_a_gpu_asking_for_one_is_the_machines_fault(
     repository: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    assert outcome(["gate", "HEAD", "--device", "cuda"]) == 3
-    assert "no GPU is visible" in capsys.readouterr().err
+    for asked in (["--device", "cuda"], ["--gpus", "all"], ["--gpus", "0,1"]):
+        assert outcome(["gate", "HEAD", *asked]) == 3
+        assert "no GPU is visible" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
