@@ -1,13 +1,52 @@
 """Other people's processes on the device that is being measured."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 
 import msgspec
 
 from solwatch.app.processes import ForkServer
+from solwatch.device.nvml import Gpu
+from solwatch.device.places import Place
+from solwatch.model.errors import MachineError
 from solwatch.model.record import Block, Telemetry
 
 FOREIGN_PROCESS = "foreign_process"
+
+FREE_WITHIN_S = 3.0
+"""What a process that has just ended leaves behind is gone by then, from the list and from the utilisation."""
+
+IDLE_UTILIZATION = 0.1
+
+
+def require_free(place: Place, *, sleep: Callable[[float], None] = time.sleep) -> None:
+    """Raise ``MachineError`` when others use the GPU, before anything of ours does.
+
+    Where a container hides the others' processes, their work still shows in the utilisation.
+    """
+    if place.gpu is None or place.gpu.uuid is None:
+        return
+    gpu = Gpu(place.gpu.uuid)
+    waited_s = 0.0
+    while (found := _others(gpu)) is not None:
+        if waited_s >= FREE_WITHIN_S:
+            raise MachineError(
+                f"{place.device} is in use: {found}; times taken beside that can't be trusted: end it, or measure on "
+                "another GPU (--device cuda:<index>)"
+            )
+        sleep(0.25)
+        waited_s += 0.25
+
+
+def _others(gpu: Gpu) -> str | None:
+    reading = gpu.telemetry()
+    if reading.other_processes:
+        return f"process {', '.join(map(str, reading.other_processes))} has a context on it"
+    if reading.unnamed_processes:
+        return f"{reading.unnamed_processes} process(es) have a context on it"
+    if (reading.utilization or 0.0) > IDLE_UTILIZATION:
+        return f"it is {100 * (reading.utilization or 0.0):.0f} % busy with work of others"
+    return None
 
 
 def with_foreign_processes(block: Block, servers: Sequence[ForkServer]) -> Block:

@@ -24,6 +24,8 @@ from solwatch.model.protocol import (
     Prepared,
     Release,
     Released,
+    Settle,
+    Settled,
 )
 from solwatch.model.record import Block, CellRound, Failure, Round
 from solwatch.model.record import Side as SideRecord
@@ -36,8 +38,8 @@ VOID_RETRIES = 2
 """A void block is measured again so often: a passing disturbance is gone by then, a lasting one is not waited out."""
 
 SETTLE_FROM_S = 200e-6
-SETTLE_S = 0.08
-"""Calls this long draw so much power that the GPU takes some 80 ms to settle: so long they run untimed at first."""
+SETTLE_LIMIT_S = 0.3
+"""Calls this long draw so much power that a GPU takes some 150 ms to settle: they run untimed at first."""
 
 _LASTING = frozenset({"telemetry_lost", "never_warm"})
 """Voids that a second try can't mend."""
@@ -190,11 +192,11 @@ class RoundRunner:
             self._failed(seat, cell, error.failure)
 
     def _settle(self, order: Sequence[Seat]) -> None:
-        """Let the device get used to long calls: a block that is thrown away, by whichever side goes first."""
+        """Let the device get used to long calls, run untimed by whichever side goes first."""
         first = order[0]
         if self._bench.device != "cpu" and first.worker is not None and first.call_s >= SETTLE_FROM_S:
             with contextlib.suppress(CellFailed):
-                first.worker.ask(Measure(target_s=SETTLE_S), Measured, self._bench.hang_s + SETTLE_S)
+                first.worker.ask(Settle(limit_s=SETTLE_LIMIT_S), Settled, self._bench.hang_s + SETTLE_LIMIT_S)
 
     def _take_block(self, seat: Seat, cell: CellInfo, plan: Plan) -> None:
         """Take a block, and again when it is void for a reason that may pass."""

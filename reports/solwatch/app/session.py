@@ -13,6 +13,7 @@ from solwatch.app.builds import Built, build, builder_for
 from solwatch.app.device_lock import device_lock
 from solwatch.app.environments import activated, in_environments
 from solwatch.app.fingerprints import ENVIRONMENT_FIELDS, Fingerprints, require_alike
+from solwatch.app.foreign import require_free
 from solwatch.app.measuring import Progress
 from solwatch.app.processes import CellFailed, ForkServer
 from solwatch.app.selection import expressions_of
@@ -97,6 +98,8 @@ def session(request: Request, services: Services) -> Iterator[Session]:
     if base is not None and not apart and head.commit.build == base.commit.build:
         services.say("head and base are one and the same build: only noise can differ between them")
     with device_lock(places, services.say), contextlib.ExitStack() as servers:
+        for place in places:
+            require_free(place)
         benches = _benches(request, services, places, head, base if apart else None, servers)
         bench = benches[0]
         services.say(f"surveying cells and ceilings on {bench.device}")
