@@ -6,11 +6,10 @@ import os
 import shutil
 import stat
 import subprocess
-import tarfile
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, cast
 
 from solwatch.model.errors import MachineError, RequestError, SolwatchError
 from solwatch.model.record import Commit
@@ -19,6 +18,13 @@ from solwatch.workspace.files import disk_errors
 _UNSHALLOW = "run `git fetch --unshallow` (in GitHub Actions: `fetch-depth: 0` on actions/checkout)"
 # Set inside git hooks; they would point git at another repository than the folder asked for.
 _REDIRECTING = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX")
+# With an index of our own: no hook hears of it, and nothing of the user's decides what lies in it or beside it.
+_OWN_INDEX = [
+    option
+    for setting in ("hooksPath=/dev/null", "sparseCheckout=false", "splitIndex=false", "fsmonitor=false")
+    for option in ("-c", f"core.{setting}")
+]
+_SUBMODULE = "160000"
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,7 @@ class Repository:
         result = repository._run("rev-parse", "--show-toplevel", check=False)
         if result.returncode != 0:
             raise _cannot_open(folder, result.stderr.decode(errors="replace"))
-        repository.root = Path(os.fsdecode(result.stdout.rstrip(b"\n")))
+        repository.root = Path(os.fsdecode(result.stdout.removesuffix(b"\n")))
         if repository._run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", check=False).returncode != 0:
             raise RequestError(f"{repository.root} has no commit yet: commit something first")
         return repository
@@ -107,9 +113,13 @@ class Repository:
         """Return a digest of the files under ``inputs`` (paths from the root), as they are at ``commit``.
 
         For the working tree, of what lies there: changed and untracked files too, ignored ones not. Equal
-        contents give equal keys, whether committed or not. Raises ``RequestError`` when no input exists.
+        contents give equal keys, whether committed or not; attributes that govern line endings are part of them.
+        Raises ``RequestError`` when no input exists or a submodule under one isn't there.
         """
         entries = self._tree(commit, inputs)
+        above = {str(folder / ".gitattributes") for path in _plain(inputs) for folder in Path(path).parents}
+        if above:
+            entries |= self._listed(commit, sorted(above))
         digest = hashlib.sha256()
         for path in sorted(entries):
             mode, blob = entries[path]
@@ -119,7 +129,9 @@ class Repository:
     def export(self, commit: Commit, dest: Path, inputs: Sequence[str] | None = None) -> None:
         """Copy the files at ``commit`` (only those under ``inputs``, when given) into the new folder ``dest``.
 
-        The user's working tree and index are not touched. Raises ``MachineError`` when the disk is full.
+        The files are as git checks them out: attributes meant for archives leave nothing out and fill nothing in.
+        Submodules under ``inputs`` come along, those of a whole commit stay empty. The user's working tree and
+        index are not touched. Raises ``MachineError`` when the disk is full.
         """
         with disk_errors(dest):
             dest.mkdir(parents=True)
@@ -127,31 +139,36 @@ class Repository:
                 for path in self._tree(commit, inputs if inputs is not None else ["."]):
                     _copy(self.root / os.fsdecode(path), dest / os.fsdecode(path))
             else:
-                chosen = [] if inputs is None else self._present(commit, inputs)
-                self._extract(commit.sha, chosen, dest)
+                self._check_out(commit.sha, None if inputs is None else _plain(inputs), dest)
 
-    def _extract(self, sha: str, paths: Sequence[str], dest: Path) -> None:
-        command = self._command("archive", "--format=tar", sha, "--", *map(_pathspec, paths))
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment()) as process:
-            stream = cast(IO[bytes], process.stdout)
-            broken = None
-            try:
-                _unpack(stream, dest)
-            except tarfile.ReadError as error:
-                broken = error
-            errors = cast(IO[bytes], process.stderr).read().decode(errors="replace")
-        if process.returncode != 0 or broken is not None:
-            raise MachineError(f"git archive of {sha[:12]} failed: {_last_line(errors or str(broken))}")
+    def _check_out(self, sha: str, inputs: Sequence[str] | None, dest: Path) -> None:
+        """Write the files under ``inputs`` (all without them) into the folder ``dest``, by an index of our own."""
+        git_dir = os.fsdecode(self._run("rev-parse", "--absolute-git-dir").stdout.removesuffix(b"\n"))
+        with tempfile.TemporaryDirectory(prefix=".index.", dir=dest.parent) as home:
+            own = {"GIT_DIR": git_dir, "GIT_WORK_TREE": str(dest.absolute()), "GIT_INDEX_FILE": f"{home}/index"}
+            self._run("read-tree", sha, own_index=own)
+            if inputs is None:
+                self._run("checkout-index", "--all", own_index=own)
+                return
+            entries = self._entries(sha, inputs)
+            listed = b"".join(path + b"\0" for path in entries)
+            self._run("checkout-index", "-z", "--stdin", own_index=own, stdin=listed)
+        for path, (mode, commit) in entries.items():
+            if mode == _SUBMODULE:
+                self._submodule(path, commit)._check_out(commit, ["."], dest / os.fsdecode(path))
 
     def _tree(self, commit: Commit, inputs: Sequence[str]) -> dict[bytes, tuple[str, str]]:
         """Return path -> (mode, blob hash) of the files under ``inputs``; paths from the root."""
-        found = self._files_on_disk(inputs) if commit.dirty else self._files_in(commit.sha, inputs)
+        found = self._listed(commit, _plain(inputs))
         if not found:
             raise RequestError(f"none of the build inputs {', '.join(inputs)} exists at {commit.name}")
         return found
 
-    def _files_in(self, sha: str, inputs: Sequence[str]) -> dict[bytes, tuple[str, str]]:
-        output = self._run("ls-tree", "-r", "-z", "--full-tree", sha, "--", *_plain(inputs)).stdout
+    def _listed(self, commit: Commit, inputs: Sequence[str]) -> dict[bytes, tuple[str, str]]:
+        return self._files_on_disk(inputs) if commit.dirty else self._files_in(commit.sha, inputs)
+
+    def _entries(self, sha: str, inputs: Sequence[str]) -> dict[bytes, tuple[str, str]]:
+        output = self._run("ls-tree", "-r", "-z", "--full-tree", sha, "--", *inputs).stdout
         found = {}
         for entry in filter(None, output.split(b"\0")):
             facts, _, path = entry.partition(b"\t")
@@ -159,34 +176,50 @@ class Repository:
             found[path] = (mode, blob)
         return found
 
+    def _files_in(self, sha: str, inputs: Sequence[str]) -> dict[bytes, tuple[str, str]]:
+        found: dict[bytes, tuple[str, str]] = {}
+        for path, (mode, blob) in self._entries(sha, inputs).items():
+            if mode == _SUBMODULE:
+                found |= _below(path, self._submodule(path, blob)._files_in(blob, ["."]))
+            else:
+                found[path] = (mode, blob)
+        return found
+
     def _files_on_disk(self, inputs: Sequence[str]) -> dict[bytes, tuple[str, str]]:
         listed = self._run(
             "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate", "--",
-            *map(_pathspec, _plain(inputs)),
+            *map(_pathspec, inputs),
         ).stdout  # fmt: skip
-        paths = [path for path in listed.split(b"\0") if path and os.path.lexists(self.root / os.fsdecode(path))]
+        full = {path: self.root / os.fsdecode(path) for path in listed.split(b"\0") if path}
         # filters (line endings, LFS) applied as `git add` would, so that a committed copy gets the same key
-        files = [path for path in paths if not (self.root / os.fsdecode(path)).is_symlink()]
-        files = [path for path in files if (self.root / os.fsdecode(path)).is_file()]
-        hashed = self._run("hash-object", "--stdin-paths", stdin=b"".join(path + b"\n" for path in files)).stdout
-        blobs = dict(zip(files, hashed.decode().split(), strict=True))
+        files = [path for path, file in full.items() if file.is_file() and not file.is_symlink()]
+        hashed = self._run("hash-object", "--stdin-paths", stdin=b"".join(map(_quoted, files))).stdout
         found = {}
-        for path in paths:
-            full = self.root / os.fsdecode(path)
-            if full.is_symlink():
-                target = os.fsencode(os.readlink(full))
+        for path, blob in zip(files, hashed.decode().split(), strict=True):
+            executable = full[path].stat().st_mode & stat.S_IXUSR
+            found[path] = ("100755" if executable else "100644", blob)
+        for path, file in full.items():
+            if file.is_symlink():
+                target = os.fsencode(os.readlink(file))
                 link = self._run("hash-object", "--stdin", stdin=target).stdout.decode().strip()
                 found[path] = ("120000", link)
-            elif path in blobs:
-                executable = full.stat().st_mode & stat.S_IXUSR
-                found[path] = ("100755" if executable else "100644", blobs[path])
+            elif file.is_dir() and not path.endswith(b"/"):  # with one: a repository that git doesn't know
+                found |= _below(path, self._submodule(path)._files_on_disk(["."]))
         return found
 
-    def _present(self, commit: Commit, inputs: Sequence[str]) -> list[str]:
-        present = [path for path in _plain(inputs) if self._files_in(commit.sha, [path])]
-        if not present:
-            raise RequestError(f"none of the build inputs {', '.join(inputs)} exists at {commit.name}")
-        return present
+    def _submodule(self, path: bytes, commit: str | None = None) -> "Repository":
+        """Return the submodule at ``path``; raises ``RequestError`` unless it is there and has ``commit``."""
+        name = os.fsdecode(path)
+        module = Repository(self.root / name)
+        if not (module.root / ".git").exists():
+            raise RequestError(
+                f"the build input {name} is a submodule that is not there: run `git submodule update --init --recursive`"
+            )
+        if commit and module._run("cat-file", "-e", f"{commit}^{{commit}}", check=False).returncode != 0:
+            raise RequestError(
+                f"the submodule {name} lacks its commit {commit[:12]}: run `git -C {name} fetch origin {commit}`"
+            )
+        return module
 
     def _describe(self, sha: str, name: str) -> Commit:
         found, subject, date = (
@@ -210,16 +243,17 @@ class Repository:
     def _text(self, *arguments: str) -> str:
         return self._run(*arguments).stdout.decode(errors="replace")
 
-    def _command(self, *arguments: str) -> list[str]:
-        return ["git", "-C", str(self.root), *arguments]
-
     def _run(
-        self, *arguments: str, check: bool = True, stdin: bytes | None = None
+        self,
+        *arguments: str,
+        check: bool = True,
+        stdin: bytes | None = None,
+        own_index: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
+        command = ["git", "-C", str(self.root), *(_OWN_INDEX if own_index else []), *arguments]
+        environment = _environment() | dict(own_index or {})
         try:
-            result = subprocess.run(
-                self._command(*arguments), capture_output=True, env=_environment(), input=stdin, check=False
-            )
+            result = subprocess.run(command, capture_output=True, env=environment, input=stdin, check=False)
         except FileNotFoundError as error:
             raise RequestError("git is not installed or not on PATH: install git") from error
         if check and result.returncode != 0:
@@ -264,15 +298,15 @@ def _last_line(text: str) -> str:
     return lines[-1] if lines else "no message"
 
 
-def _unpack(stream: IO[bytes], dest: Path) -> None:
-    with tarfile.open(fileobj=stream, mode="r|") as archive:
-        # early 3.10 releases have no filters; the archive is git's own, not a stranger's
-        if hasattr(tarfile, "tar_filter"):
-            archive.extractall(dest, filter="tar")
-        else:
-            archive.extractall(dest)
-    while stream.read(1 << 16):  # git pads the archive; an early close would kill it with SIGPIPE
-        pass
+def _below(folder: bytes, files: Mapping[bytes, tuple[str, str]]) -> dict[bytes, tuple[str, str]]:
+    return {folder + b"/" + path: facts for path, facts in files.items()}
+
+
+def _quoted(path: bytes) -> bytes:
+    """Return a path as a line that git reads back as it was: a name may hold quotes and line ends."""
+    for char, name in ((b"\\", b"\\\\"), (b'"', b'\\"'), (b"\n", b"\\n")):
+        path = path.replace(char, name)
+    return b'"' + path + b'"\n'
 
 
 def _copy(source: Path, dest: Path) -> None:

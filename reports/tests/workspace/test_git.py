@@ -189,3 +189,82 @@ def test_export_has_the_commit_s_files_and_leaves_the_tree_alone(project: Scratc
     assert (tmp_path / "dirty/src/tinyop/extra.py").exists()
     assert not (tmp_path / "all/src/tinyop/extra.py").exists()
     assert project.git("status", "--porcelain") == before
+
+
+def test_export_has_what_the_key_speaks_of_whatever_the_attributes_say(project: ScratchProject, tmp_path: Path) -> None:
+    project.write(".gitattributes", "src/tinyop/hidden.py export-ignore\nsrc/tinyop/stamp.py export-subst\n")
+    project.write("src/tinyop/hidden.py", "x = 1\n")
+    project.write("src/tinyop/stamp.py", "commit = '$Format:%H$'\n")
+    project.commit("one")
+    repository = Repository.open(project.root)
+    for name, inputs in (("inputs", INPUTS), ("all", None)):
+        repository.export(repository.resolve("HEAD"), tmp_path / name, inputs)
+        assert (tmp_path / name / "src/tinyop/hidden.py").exists()
+        assert "$Format:%H$" in (tmp_path / name / "src/tinyop/stamp.py").read_text()
+    assert sorted(os.listdir(tmp_path)) == ["all", "inputs", "project"]
+
+
+def test_attributes_above_the_inputs_change_the_files_and_the_key(project: ScratchProject, tmp_path: Path) -> None:
+    project.write("src/tinyop/text.txt", "a\n")
+    project.commit("one")
+    project.write(".gitattributes", "*.txt eol=crlf\n")
+    project.commit("two")
+    repository = Repository.open(project.root)
+    commits = [repository.resolve(name) for name in ("HEAD~1", "HEAD")]
+    assert len({repository.content_key(commit, ["src/tinyop"]) for commit in commits}) == 2
+    for number, commit in enumerate(commits):
+        repository.export(commit, tmp_path / str(number), ["src/tinyop"])
+    contents = [(tmp_path / str(number) / "src/tinyop/text.txt").read_bytes() for number in range(2)]
+    assert contents == [b"a\n", b"a\r\n"]
+
+
+def test_any_file_name_can_be_built_from(project: ScratchProject, tmp_path: Path) -> None:
+    names = ["new\nline", '"quoted"', "back\\slash\\n", "-dash", "tab\there", "end\r", "umlaut-ü", ":(glob)*"]
+    for name in names:
+        project.write(f"src/{name}", name)
+    repository = Repository.open(project.root) if project.commit("one") else None
+    assert repository is not None
+    assert repository.content_key(repository.working_tree(), INPUTS) == (
+        repository.content_key(repository.resolve("HEAD"), INPUTS)
+    )
+    for commit in (repository.working_tree(), repository.resolve("HEAD")):
+        dest = tmp_path / commit.name
+        repository.export(commit, dest, INPUTS)
+        assert {name: (dest / "src" / name).read_bytes().decode() for name in names} == {name: name for name in names}
+
+
+def test_submodules_under_the_inputs_come_along(project: ScratchProject, tmp_path: Path) -> None:
+    inner = ScratchProject(tmp_path / "inner")
+    inner.commit("one")
+    project.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner.root), "src/inner")
+    project.commit("with a submodule")
+    repository = Repository.open(project.root)
+    head = repository.resolve("HEAD")
+    key = repository.content_key(head, INPUTS)
+    assert repository.content_key(repository.working_tree(), INPUTS) == key
+    for commit in (head, repository.working_tree()):
+        repository.export(commit, tmp_path / commit.name, INPUTS)
+        assert "FromLong(1)" in (tmp_path / commit.name / "src/inner/src/tinyop/native.c").read_text()
+    (project.root / "src/inner/setup.py").write_text("changed")
+    assert repository.content_key(repository.working_tree(), INPUTS) != key
+    assert repository.content_key(head, INPUTS) == key
+
+
+def test_a_submodule_that_is_not_there_names_the_fix(project: ScratchProject, tmp_path: Path) -> None:
+    inner = ScratchProject(tmp_path / "inner")
+    inner.commit("one")
+    project.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner.root), "src/inner")
+    project.commit("with a submodule")
+    project.git("update-index", "--cacheinfo", f"160000,{'1' * 40},src/inner")
+    project.git("commit", "--quiet", "--message", "to a commit that nobody has")
+    repository = Repository.open(project.root)
+    with pytest.raises(RequestError, match=r"src/inner lacks its commit 1{12}: run `git -C src/inner fetch origin"):
+        repository.content_key(repository.resolve("HEAD"), INPUTS)
+    project.git("submodule", "deinit", "--force", "src/inner")
+    for commit in (repository.resolve("HEAD~1"), repository.working_tree()):
+        with pytest.raises(
+            RequestError, match=r"src/inner is a submodule that is not there: run `git submodule update --init"
+        ):
+            repository.content_key(commit, INPUTS)
+    repository.export(repository.resolve("HEAD~1"), tmp_path / "all")
+    assert os.listdir(tmp_path / "all/src/inner") == []
