@@ -69,13 +69,13 @@ def domain(hint: Any) -> str:
     """Return the domain of a type in words a user of TOML knows."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Annotated:
-        return " ".join([domain(arguments[0]), *limits(arguments[1])])
+        return arguments[1].description or " ".join([domain(arguments[0]), *limits(arguments[1])])
     if origin is typing.Literal:
         return " or ".join(f'`"{value}"`' for value in arguments)
     if origin is list:
         return f"list of: {domain(arguments[0])}"
     if origin is dict:
-        return f"table of: {domain(arguments[1])}"
+        return f"table with keys ({domain(arguments[0])}) of: {domain(arguments[1])}"
     present = [argument for argument in arguments if argument is not type(None)]
     if len(present) < len(arguments):  # X | None: absent is what None is in TOML
         return " or ".join(map(domain, present))

@@ -79,9 +79,7 @@ def build(
 
 def _suite(repository: Repository, commit: Commit, config: Config) -> Path:
     """Return the folder with the commit's own benchmarks; the working tree's are used in place."""
-    if commit.dirty:
-        return repository.root / config.benchmarks
-    home = repository.root / SUITES / commit.sha
+    home = repository.root if commit.dirty else repository.root / SUITES / commit.sha
     if not home.is_dir():
         # exported beside, then renamed: an interrupted export must not be taken for a suite
         scratch = home.with_name(f"{commit.sha}.{os.getpid()}")

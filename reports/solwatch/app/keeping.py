@@ -5,13 +5,13 @@ from pathlib import Path
 
 from solwatch.asvio.results import save_results
 from solwatch.judge.judgement import Judgement
-from solwatch.model.errors import MachineError
+from solwatch.model.errors import SolwatchError
 from solwatch.model.record import Record
 from solwatch.render.html import render_html
 from solwatch.render.json import render_json
 from solwatch.workspace.files import write_atomically
 
-_UNWRITABLE = (MachineError, OSError, ValueError, OverflowError, RecursionError)
+_UNWRITABLE = (SolwatchError, OSError, ValueError, OverflowError, RecursionError)
 """What a folder that isn't asv's, a file nested without end or a commit's impossible date lead to."""
 
 
@@ -29,7 +29,7 @@ def keep(record: Record, judgement: Judgement, root: Path, path: Path) -> Kept:
     report, warnings = None, []
     try:
         report = write_report(record, judgement, root / record.header.config.report)
-    except (MachineError, OSError) as error:
+    except (SolwatchError, OSError) as error:
         warnings.append(f"the report was not written: {error}")
     if record.header.head_env is not None:
         # asv knows a result by its commit: two environments at one commit would take each other's place

@@ -5,8 +5,15 @@ from typing import Annotated, Literal
 import msgspec
 
 Fraction = Annotated[float, msgspec.Meta(gt=0, lt=1)]
-Positive = Annotated[float, msgspec.Meta(gt=0)]
-Count = Annotated[int, msgspec.Meta(ge=1)]
+# A socket's timeout ends at 2^31 ms and a thread's at 2^63 ns; no worker is worth waiting for as long as a day.
+Patience = Annotated[float, msgspec.Meta(gt=0, le=86_400)]
+Budget = Annotated[float, msgspec.Meta(gt=0, le=604_800)]
+Floor = Annotated[float, msgspec.Meta(gt=0, le=1)]
+Count = Annotated[int, msgspec.Meta(ge=1, le=1000)]
+# What the system takes as a path, an argument or the value of a variable.
+Text = Annotated[str, msgspec.Meta(pattern=r"^[^\x00]*$", description="text without NUL")]
+Variable = Annotated[str, msgspec.Meta(pattern=r"^[^=\x00]+$", description="a variable's name, without = and NUL")]
+DeviceType = Annotated[str, msgspec.Meta(pattern=r"^(cpu|cuda)$", description="cpu or cuda")]
 
 
 class CellOverride(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -19,7 +26,7 @@ class CellOverride(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     ``gated``: whether these cells count for the exit code
     """
 
-    match: str
+    match: Text
     min_effect: Fraction | None = None
     margin: Fraction | None = None
     sol_floor: Fraction | None = None
@@ -55,29 +62,29 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     min_effect: Fraction | None = None
     min_effect_cuda: Fraction = 0.01
-    min_effect_floor_s: Positive = 50e-9
+    min_effect_floor_s: Floor = 50e-9
     min_effect_cpu: Fraction = 0.10
     margin: Fraction | None = None
     margin_fraction: Fraction = 0.3
     false_alarm_rate: Fraction = 0.001
     miss_rate: Fraction = 0.01
-    budget_s: Positive = 300.0
+    budget_s: Budget = 300.0
     rounds: Annotated[list[Count], msgspec.Meta(min_length=1)] = msgspec.field(default_factory=lambda: [6, 10, 16])
-    hang_s: Positive = 120.0
+    hang_s: Patience = 120.0
     undecided: Literal["pass", "fail"] = "pass"
-    cell_set: str = "standard"
-    benchmarks: str = "benchmarks"
-    results: str = "build/asv/results"
-    records: str = "build/solwatch"
-    report: str = "build/report"
-    build_inputs: list[str] = msgspec.field(default_factory=lambda: ["setup.py", "pyproject.toml"])
-    build_command: list[str] = msgspec.field(
+    cell_set: Text = "standard"
+    benchmarks: Text = "benchmarks"
+    results: Text = "build/asv/results"
+    records: Text = "build/solwatch"
+    report: Text = "build/report"
+    build_inputs: list[Text] = msgspec.field(default_factory=lambda: ["setup.py", "pyproject.toml"])
+    build_command: Annotated[list[Text], msgspec.Meta(min_length=1)] = msgspec.field(
         default_factory=lambda: (
             "{python} -m pip wheel --quiet --no-build-isolation --no-deps --no-index -w {wheels} {source}".split()
         )
     )
-    build_environment: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
-    environment: list[str] = msgspec.field(
+    build_environment: dict[DeviceType, dict[Variable, Text]] = msgspec.field(default_factory=dict)
+    environment: list[Text] = msgspec.field(
         default_factory=lambda: (
             "PATH HOME USER LANG LC_* TZ TMPDIR CUDA_* NVIDIA_* LD_LIBRARY_PATH OMP_* MKL_* CC CXX MAX_JOBS "
             "TORCH_* TRITON_* FUSED_O_PROJ_* SOLWATCH_*".split()

@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
-from solwatch.model.errors import MachineError, SolwatchError
+from solwatch.model.errors import MachineError, RequestError, SolwatchError
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _DENIED = {errno.EROFS, errno.EACCES, errno.EPERM}
+_MISNAMED = {errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP, errno.ENAMETOOLONG}
 
 
 def disk_error(path: Path, error: OSError) -> SolwatchError:
@@ -20,6 +21,9 @@ def disk_error(path: Path, error: OSError) -> SolwatchError:
         return MachineError(f"no space left for {path}: free some space on that disk and run again")
     if error.errno in _DENIED:
         return MachineError(f"{path} can't be written ({os.strerror(error.errno or 0)}): make its folder writable")
+    if error.errno in _MISNAMED:
+        said = os.strerror(error.errno or 0)
+        return RequestError(f"{path} can't be written: {said}; name another path, or move away what lies there")
     return MachineError(f"{path} can't be written: {error.strerror or error}")
 
 

@@ -2,6 +2,7 @@
 
 import difflib
 import math
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -31,6 +32,7 @@ def load_config(root: Path, overrides: Mapping[str, Any] | None = None) -> Confi
     values |= _checked(Config, given, "the command line")
     config = Config(**values)
     _check_together(config, source)
+    _check_folders(config, root, source)
     return config
 
 
@@ -39,7 +41,10 @@ def _read(root: Path) -> tuple[dict[str, Any], str]:
     source = "pyproject.toml"
     project = root / "pyproject.toml"
     own = root / "solwatch.toml"
-    in_project = _parse(project).get("tool", {}).get("solwatch") if project.exists() else None
+    tools = _parse(project).get("tool", {}) if project.exists() else {}
+    if not isinstance(tools, dict):
+        raise RequestError(f"tool in {project.name} must be a table, not {tools!r}")
+    in_project = tools.get("solwatch")
     if in_project is not None and own.exists():
         raise RequestError(f"settings in both {own.name} and [tool.solwatch] of {project.name}: keep one of them")
     if own.exists():
@@ -56,7 +61,9 @@ def _parse(path: Path) -> dict[str, Any]:
         with path.open("rb") as file:
             parsed: dict[str, Any] = tomllib.load(file)
             return parsed
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError as error:
+        raise RequestError(f"{path.name} is nested too deeply: settings need a table in a list at most") from error
+    except ValueError as error:  # what isn't TOML or UTF-8, and a number of thousands of digits
         raise RequestError(f"{path.name} is not valid TOML: {error}") from error
     except OSError as error:
         raise RequestError(f"{path} can't be read: {error.strerror}") from error
@@ -116,6 +123,10 @@ def _domain(info: msgspec.inspect.Type) -> str:
             if limit is not None
         ]  # fmt: skip
         return " ".join([noun, " and ".join(limits)]).strip()
+    if isinstance(info, msgspec.inspect.Metadata):
+        return str((info.extra_json_schema or {})["description"])
+    if isinstance(info, msgspec.inspect.DictType):
+        return f"a table with keys ({_domain(info.key_type)}) of: {_domain(info.value_type)}"
     if isinstance(info, msgspec.inspect.BoolType):
         return "true or false"
     if isinstance(info, msgspec.inspect.StrType):
@@ -143,3 +154,16 @@ def _check_together(config: Config, source: str) -> None:
             raise RequestError(
                 f"{where}margin = {margin} in {source}: allowed is a number below {where}min_effect = {min_effect}"
             )
+
+
+def _check_folders(config: Config, root: Path, source: str) -> None:
+    """Refuse a folder outside ``root``, and one that can't be made because something else lies there."""
+    for key in ("benchmarks", "results", "records", "report"):
+        given = getattr(config, key)
+        said = f"{key} = {given!r} in {source}"
+        path = Path(os.path.normpath(given))
+        if not given or path.is_absolute() or ".." in path.parts:
+            raise RequestError(f"{said}: allowed is a folder under the repository's root")
+        for folder in (root / path, *(root / parent for parent in path.parents)):
+            if os.path.lexists(folder) and not os.path.isdir(folder):
+                raise RequestError(f"{said}: {folder} is not a folder: move it away or set {key!r} to another one")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from solwatch.model.errors import MachineError
+from solwatch.model.errors import ExitCode, MachineError, RequestError
 from solwatch.workspace.files import LineWriter, read_lines, write_atomically
 
 
@@ -40,6 +40,18 @@ def test_a_read_only_disk_is_one_line(tmp_path: Path, monkeypatch: pytest.Monkey
     with pytest.raises(MachineError, match=r"can't be written.*make its folder writable"):
         write_atomically(tmp_path / "file", b"new")
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("path", ["taken/file", "dangling/file", "loop/file", "n" * 300])
+def test_a_path_that_can_never_be_written_is_the_request_s_fault(tmp_path: Path, path: str) -> None:
+    (tmp_path / "taken").write_text("")
+    (tmp_path / "dangling").symlink_to("nowhere")
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(
+        RequestError, match=r"can't be written: .*; name another path, or move away what lies"
+    ) as raised:
+        write_atomically(tmp_path / path, b"new")
+    assert raised.value.exit_code is ExitCode.USAGE
 
 
 def test_lines_are_on_disk_at_once(tmp_path: Path) -> None:

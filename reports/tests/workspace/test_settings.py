@@ -70,6 +70,19 @@ def test_the_command_line_wins_and_none_is_not_given(tmp_path: Path) -> None:
         ("[[cells]]\nmatch = 'x'\nsol_floor = 2", r"cells\[0\].sol_floor = 2 in solwatch.toml: allowed is a number"),
         ("margin = 0.02\nmin_effect = 0.01", "margin = 0.02 in .*: allowed is a number below min_effect = 0.01"),
         ("budget_s = x", "solwatch.toml is not valid TOML: .*line 1"),
+        ("budget_s = 1e6", "budget_s = 1000000.0 in .*: allowed is a number above 0 and of at most 604800"),
+        ("hang_s = 1e300", r"hang_s = 1e\+300 in solwatch.toml: allowed is a number above 0 and of at most 86400"),
+        ("min_effect_floor_s = 2", "min_effect_floor_s = 2 in .*: allowed is a number above 0 and of at most 1"),
+        ("rounds = [6, 1001]", r"rounds = \[6, 1001\] in .* of: a whole number of at least 1 and of at most 1000"),
+        ("rounds = [" + "9" * 5000 + "]", "solwatch.toml"),
+        ("rounds = " + "[" * 5000 + "]" * 5000, "solwatch.toml is nested too deeply"),
+        ("build_command = []", r"build_command = \[\] in solwatch.toml: allowed is a list with at least 1 of: text"),
+        ("build_environment.cpu.'A=B' = '1'", "allowed is .*a variable's name, without = and NUL"),
+        ("build_environment.gpu.A = '1'", r"build_environment = .*: allowed is a table with keys \(cpu or cuda\) of: "),
+        ("benchmarks = '/etc'", "benchmarks = '/etc' in .*: allowed is a folder under the repository's root"),
+        ("results = 'a/../../b'", "results = 'a/../../b' in solwatch.toml: allowed is a folder under"),
+        ("report = ''", "report = '' in solwatch.toml: allowed is a folder under"),
+        ("records = 'solwatch.toml/sub'", "records = .* in solwatch.toml: .*/solwatch.toml is not a folder: move it"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_one_line_with_value_and_domain(tmp_path: Path, text: str, message: str) -> None:
@@ -79,14 +92,54 @@ def test_a_mistake_is_one_line_with_value_and_domain(tmp_path: Path, text: str, 
     assert raised.value.exit_code is ExitCode.USAGE
 
 
-def test_a_table_that_is_none_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text("[tool]\nsolwatch = 3\n")
-    with pytest.raises(RequestError, match=r"tool.solwatch in pyproject.toml must be a table, not 3"):
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "cell_set = '{}'", "benchmarks = '{}'", "results = '{}'", "records = '{}'", "report = '{}'",
+        "build_inputs = ['{}']", "build_command = ['{}']", "build_environment.cpu.A = '{}'",
+        "build_environment.cpu.'{}' = 'a'", "environment = ['{}']", "[[cells]]\nmatch = '{}'",
+    ],
+)  # fmt: skip
+def test_no_text_holds_a_nul(tmp_path: Path, setting: str) -> None:
+    text = setting.replace("'{}'", r'"a\u0000b"')
+    with pytest.raises(RequestError, match=r"a\\x00b.* in solwatch.toml: allowed is .*NUL"):
+        load_config(own(tmp_path, text))
+
+
+@pytest.mark.parametrize(("text", "name"), [("tool = 3", "tool"), ("[tool]\nsolwatch = 3", r"tool\.solwatch")])
+def test_a_table_that_is_none_is_refused(tmp_path: Path, text: str, name: str) -> None:
+    (tmp_path / "pyproject.toml").write_text(text)
+    with pytest.raises(RequestError, match=f"^{name} in pyproject.toml must be a table, not 3"):
         load_config(tmp_path)
 
 
+@pytest.mark.parametrize("kind", ["file", "dangling link", "link to itself"])
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path, kind: str) -> None:
+    build = tmp_path / "build"
+    if kind == "file":
+        build.write_text("")
+    else:
+        build.symlink_to("build" if kind == "link to itself" else "nowhere")
+    with pytest.raises(RequestError, match=r"results = 'build/asv/results' in .*/build is not a folder: move it away"):
+        load_config(tmp_path)
+
+
+def test_a_folder_may_be_a_link_to_another_disk(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "build").symlink_to("../disk")
+    assert load_config(root) == Config()
+
+
 @pytest.mark.parametrize(
-    ("kind", "words"), [(bool, "true or false"), (float, "a number"), (dict[str, str], "dict"), (str | None, "text")]
+    ("kind", "words"),
+    [
+        (bool, "true or false"),
+        (float, "a number"),
+        (dict[str, int], "a table with keys (text) of: a whole number"),
+        (str | None, "text"),
+    ],
 )
 def test_domains_in_words(kind: Any, words: str) -> None:
     assert domain(kind) == words
