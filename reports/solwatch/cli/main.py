@@ -46,9 +46,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def outcome(arguments: Sequence[str] | None = None) -> int:
     """Return the exit code of one call; no exception leaves it, and only a verdict gives 1."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) != signal.SIG_IGN:  # nohup asks for that
-            signal.signal(number, _interrupt)
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by whoever started us
             setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))  # noqa: SIM115 - for good
@@ -56,6 +53,9 @@ def outcome(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # an encoding without µ must not cost a verdict
     try:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) != signal.SIG_IGN:  # nohup asks for that
+                signal.signal(number, _interrupt)
         code = solwatch.main(arguments and list(arguments), prog_name="solwatch", standalone_mode=False)
         return int(code or ExitCode.OK)
     except (KeyboardInterrupt, click.Abort):

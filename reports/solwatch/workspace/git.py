@@ -213,7 +213,7 @@ class Repository:
         module = Repository(self.root / name)
         if not (module.root / ".git").exists():
             raise RequestError(
-                f"the build input {name} is a submodule that is not there: run `git submodule update --init --recursive`"
+                f"build input {name} is a submodule that is not there: run `git submodule update --init --recursive`"
             )
         if commit and module._run("cat-file", "-e", f"{commit}^{{commit}}", check=False).returncode != 0:
             raise RequestError(

@@ -159,6 +159,21 @@ def test_help_imports_nothing_heavy_and_is_quick() -> None:
     assert min(times) < 0.25
 
 
+@pytest.mark.parametrize("module", ["solwatch.cli.main", "click", "solwatch.cli.commands"])
+def test_control_c_during_the_imports_is_an_interruption_too(module: str) -> None:
+    code = (
+        "import os, signal, sys\n"
+        "class Impatient:\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        f"        if name == {module!r}: os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Impatient())\n"
+        "from solwatch.cli.entry import main\n"
+        "main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "solwatch: interrupted\n")
+
+
 @pytest.mark.slow
 def test_an_ordinary_asv_suite_runs_under_the_gate_without_a_terminal(repository: Path) -> None:
     done = subprocess.run(
