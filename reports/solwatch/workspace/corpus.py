@@ -3,20 +3,17 @@
 import os
 from pathlib import Path
 from types import TracebackType
-from typing import TypeVar
 
 import msgspec
 
 from solwatch.model.corpus import Corpus, CorpusHeader, CorpusRound
 from solwatch.model.errors import RequestError
-from solwatch.workspace.files import LineWriter, disk_errors, read_lines
+from solwatch.workspace.files import LineWriter, decode_line, disk_errors, read_lines, read_whole
 
 CORPUS_SCHEMA = 1
 """Number of the corpus format; a reader refuses any other."""
 
 _FIRST_BYTES = b'{"corpus":'
-
-_Line = TypeVar("_Line")
 
 
 class CorpusWriter:
@@ -56,12 +53,9 @@ def begun_corpus(path: Path) -> Corpus | None:
 
     Raises ``RequestError`` for a file that is something else: it is never overwritten.
     """
-    try:
-        content = path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
+    if not os.path.exists(path):
         return None
-    except OSError as error:
-        raise RequestError(f"the corpus {path} can't be read: {error.strerror}") from error
+    content = read_whole(path)
     if b"\n" not in content and (content.startswith(_FIRST_BYTES) or not content):
         return None
     return read_corpus(path)
@@ -73,31 +67,20 @@ def read_corpus(path: Path) -> Corpus:
     A torn last line (a killed recording) is dropped. Raises ``RequestError`` with the line number for anything
     else that isn't a corpus of this schema.
     """
-    try:
-        lines = read_lines(path)
-    except OSError as error:
-        raise RequestError(f"the corpus {path} can't be read: {error.strerror}") from error
+    lines = read_lines(path)
     if not lines:
         raise RequestError(f"{path} is not a solwatch corpus: it has no complete first line")
-    found = _decode(path, 1, lines[0], dict[str, object]).get("corpus")
-    if found is None:
+    found = decode_line(path, 1, lines[0], dict).get("corpus")
+    if not isinstance(found, int):
         raise RequestError(f"{path}, line 1: not a solwatch corpus, it has no corpus number")
     if found != CORPUS_SCHEMA:
         raise RequestError(
-            f"{path}, line 1: corpus format {found!r}, this solwatch reads {CORPUS_SCHEMA}: "
+            f"{path}, line 1: corpus format {found}, this solwatch reads {CORPUS_SCHEMA}: "
             "read it with the solwatch that wrote it"
         )
-    header = _decode(path, 1, lines[0], CorpusHeader)
-    rounds = [_decode(path, number, line, CorpusRound) for number, line in enumerate(lines[1:], start=2)]
+    header = decode_line(path, 1, lines[0], CorpusHeader)
+    rounds = [decode_line(path, number, line, CorpusRound) for number, line in enumerate(lines[1:], start=2)]
     return Corpus(header=header, rounds=rounds)
-
-
-def _decode(path: Path, number: int, line: bytes, kind: type[_Line]) -> _Line:
-    try:
-        return msgspec.json.decode(line, type=kind)
-    except msgspec.DecodeError as error:
-        name = kind.__name__ if kind in (CorpusHeader, CorpusRound) else "JSON object"
-        raise RequestError(f"{path}, line {number}: not a {name} ({error})") from error
 
 
 def _cut(path: Path, length: int) -> None:

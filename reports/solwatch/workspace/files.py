@@ -7,12 +7,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
+from typing import TypeVar
+
+import msgspec
 
 from solwatch.model.errors import MachineError, RequestError, SolwatchError
+
+MOST_BYTES = 1 << 30
+"""What is read of one file at most: a device has no end, and decoding takes a multiple of this in memory."""
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _DENIED = {errno.EROFS, errno.EACCES, errno.EPERM}
 _MISNAMED = {errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP, errno.ENAMETOOLONG}
+
+_Line = TypeVar("_Line")
 
 
 def disk_error(path: Path, error: OSError) -> SolwatchError:
@@ -114,6 +122,32 @@ class LineWriter:
         self.close()
 
 
+def read_whole(path: Path) -> bytes:
+    """Return what ``path`` holds; raises ``RequestError`` when it can't be read or has no end in reach (a device)."""
+    content = bytearray()
+    try:
+        with path.open("rb") as file:
+            while part := file.read(1 << 20):
+                content += part
+                if len(content) > MOST_BYTES:
+                    raise RequestError(f"{path} has more than {MOST_BYTES >> 20} MiB: name a file of solwatch's")
+    except OSError as error:
+        raise RequestError(f"{path} can't be read: {error.strerror}") from error
+    return bytes(content)
+
+
 def read_lines(path: Path) -> list[bytes]:
-    """Return the complete lines of ``path``; a last line without its newline was torn by a kill and is dropped."""
-    return path.read_bytes().split(b"\n")[:-1]
+    """Return the complete lines of ``path``; a last line without its newline was torn by a kill and is dropped.
+
+    Raises ``RequestError`` as ``read_whole`` does.
+    """
+    return read_whole(path).split(b"\n")[:-1]
+
+
+def decode_line(path: Path, number: int, line: bytes, kind: type[_Line]) -> _Line:
+    """Return ``line`` of JSON as a ``kind``; raises ``RequestError`` that names the file and the line."""
+    try:
+        return msgspec.json.decode(line, type=kind)
+    except (msgspec.DecodeError, RecursionError) as error:
+        name = "JSON object" if kind is dict else kind.__name__
+        raise RequestError(f"{path}, line {number}: not a {name} ({error})") from error

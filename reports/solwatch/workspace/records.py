@@ -2,18 +2,15 @@
 
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
 
 import msgspec
 
 from solwatch.model.errors import RequestError
 from solwatch.model.record import Record, RecordEnd, RecordHeader, Round
-from solwatch.workspace.files import LineWriter, read_lines
+from solwatch.workspace.files import LineWriter, decode_line, read_lines
 
 SCHEMA = 1
 """Number of the record format; a reader refuses any other."""
-
-_Part = TypeVar("_Part", RecordHeader, RecordEnd, Round)
 
 
 class RecordWriter:
@@ -61,46 +58,29 @@ def read_record(path: Path) -> Record:
     A torn last line (a killed run) is dropped. Raises ``RequestError`` with the line number for anything else
     that isn't a record of this schema.
     """
-    try:
-        lines = read_lines(path)
-    except OSError as error:
-        raise RequestError(f"the record {path} can't be read: {error.strerror}") from error
+    lines = read_lines(path)
     if not lines:
         raise RequestError(f"{path} is not a solwatch record: it has no complete first line")
     _check_schema(path, lines[0])
-    header = _decode(path, 1, lines[0], RecordHeader)
+    header = decode_line(path, 1, lines[0], RecordHeader)
     rounds: list[Round] = []
     end: RecordEnd | None = None
     for number, line in enumerate(lines[1:], start=2):
         if end is not None:
             raise RequestError(f"{path}, line {number}: nothing may follow the end of a record")
-        if "stopped" in _object(path, number, line):
-            end = _decode(path, number, line, RecordEnd)
+        if "stopped" in decode_line(path, number, line, dict):
+            end = decode_line(path, number, line, RecordEnd)
         else:
-            rounds.append(_decode(path, number, line, Round))
+            rounds.append(decode_line(path, number, line, Round))
     return Record(header=header, rounds=rounds, end=end)
 
 
 def _check_schema(path: Path, line: bytes) -> None:
-    found = _object(path, 1, line).get("schema")
-    if found is None:
+    found = decode_line(path, 1, line, dict).get("schema")
+    if not isinstance(found, int):
         raise RequestError(f"{path}, line 1: not a solwatch record, it has no schema number")
     if found != SCHEMA:
         raise RequestError(
-            f"{path}, line 1: record schema {found!r}, this solwatch reads {SCHEMA}: "
+            f"{path}, line 1: record schema {found}, this solwatch reads {SCHEMA}: "
             "read it with the solwatch that wrote it"
         )
-
-
-def _object(path: Path, number: int, line: bytes) -> dict[str, Any]:
-    try:
-        return msgspec.json.decode(line, type=dict[str, Any])
-    except msgspec.DecodeError as error:
-        raise RequestError(f"{path}, line {number}: not a JSON object ({error})") from error
-
-
-def _decode(path: Path, number: int, line: bytes, kind: type[_Part]) -> _Part:
-    try:
-        return msgspec.json.decode(line, type=kind)
-    except msgspec.DecodeError as error:
-        raise RequestError(f"{path}, line {number}: not a {kind.__name__} ({error})") from error

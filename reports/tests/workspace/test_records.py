@@ -99,6 +99,10 @@ def lines_of(*parts: object) -> bytes:
             lines_of(msgspec.structs.replace(header(), schema=99)),
             f"line 1: record schema 99, this solwatch reads {SCHEMA}",
         ),
+        (b'{"schema": "' + b"x" * 10000 + b'"}\n', "line 1: not a solwatch record, it has no schema number"),
+        (b'{"schema": 1, "a": ' + b"[" * 100_000 + b"\n", r"line 1: not a JSON object \(maximum recursion"),
+        (lines_of(header(), b'{"cells": ' + b"[" * 100_000), r"line 2: not a JSON object \(maximum recursion"),
+        (b'{"schema": "\xff"}\n', "line 1: not a JSON object .*UTF-8"),
         (lines_of({"schema": SCHEMA}), "line 1: not a RecordHeader .*missing required field"),
         (lines_of(header(), b"{half", round_of(1)), "line 2: not a JSON object"),
         (lines_of(header(), round_of(0), {"index": "x"}), r"line 3: not a Round .*\$.index"),
@@ -115,6 +119,11 @@ def test_a_malformed_record_is_one_line_with_its_number(tmp_path: Path, content:
     assert str(path) in str(raised.value)
 
 
-def test_a_missing_record_is_one_line(tmp_path: Path) -> None:
+def test_what_is_no_file_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(RequestError, match=r"can't be read: No such file"):
         read_record(tmp_path / "none.jsonl")
+    with pytest.raises(RequestError, match=r"can't be read: Is a directory"):
+        read_record(tmp_path)
+    monkeypatch.setattr("solwatch.workspace.files.MOST_BYTES", 1 << 24)
+    with pytest.raises(RequestError, match=r"/dev/zero has more than 16 MiB"):
+        read_record(Path("/dev/zero"))
