@@ -14,6 +14,7 @@ from pathlib import Path
 from solwatch.model.errors import MachineError, RequestError, SolwatchError
 from solwatch.model.record import Commit
 from solwatch.workspace.files import disk_errors
+from solwatch.workspace.settings import without_settings
 
 _UNSHALLOW = "run `git fetch --unshallow` (in GitHub Actions: `fetch-depth: 0` on actions/checkout)"
 # Set inside git hooks; they would point git at another repository than the folder asked for.
@@ -25,6 +26,7 @@ _OWN_INDEX = [
     for option in ("-c", f"core.{setting}")
 ]
 _SUBMODULE = "160000"
+_PROJECT = b"pyproject.toml"
 
 
 @dataclass(frozen=True)
@@ -113,13 +115,19 @@ class Repository:
         """Return a digest of the files under ``inputs`` (paths from the root), as they are at ``commit``.
 
         For the working tree, of what lies there: changed and untracked files too, ignored ones not. Equal
-        contents give equal keys, whether committed or not; attributes that govern line endings are part of them.
+        contents give equal keys, whether committed or not; attributes that govern line endings are part of them,
+        ``[tool.solwatch]`` in the root's pyproject.toml is not.
         Raises ``RequestError`` when no input exists or a submodule under one isn't there.
         """
         entries = self._tree(commit, inputs)
         above = {str(folder / ".gitattributes") for path in _plain(inputs) for folder in Path(path).parents}
         if above:
             entries |= self._listed(commit, sorted(above))
+        mode, blob = entries.get(_PROJECT, ("", ""))
+        if mode.startswith("100"):
+            project = (self.root / os.fsdecode(_PROJECT)).read_bytes() if commit.dirty else self._blob(blob)
+            if (said := without_settings(project)) is not None:
+                entries[_PROJECT] = (mode, hashlib.sha256(said).hexdigest())
         digest = hashlib.sha256()
         for path in sorted(entries):
             mode, blob = entries[path]
@@ -220,6 +228,9 @@ class Repository:
                 f"the submodule {name} lacks its commit {commit[:12]}: run `git -C {name} fetch origin {commit}`"
             )
         return module
+
+    def _blob(self, blob: str) -> bytes:
+        return self._run("cat-file", "blob", blob).stdout
 
     def _describe(self, sha: str, name: str) -> Commit:
         found, subject, date = (

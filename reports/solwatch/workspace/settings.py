@@ -1,6 +1,7 @@
 """Reading ``[tool.solwatch]``: every mistake is one line that names the key, the value and what is allowed."""
 
 import difflib
+import json
 import math
 import os
 import sys
@@ -34,6 +35,22 @@ def load_config(root: Path, overrides: Mapping[str, Any] | None = None) -> Confi
     _check_together(config, source)
     _check_folders(config, root, source)
     return config
+
+
+def without_settings(project: bytes) -> bytes | None:
+    """Return what a pyproject.toml says beside ``[tool.solwatch]``, as JSON; ``None`` when it isn't TOML.
+
+    Nothing that a build does depends on that table: its command and variables are part of a build's key themselves.
+    """
+    try:
+        parsed = tomllib.loads(project.decode())
+        if isinstance(tools := parsed.get("tool"), dict):
+            tools.pop("solwatch", None)
+        if tools == {}:
+            del parsed["tool"]
+        return json.dumps(parsed, default=repr).encode()
+    except (ValueError, RecursionError):
+        return None
 
 
 def _read(root: Path) -> tuple[dict[str, Any], str]:

@@ -268,3 +268,24 @@ def test_a_submodule_that_is_not_there_names_the_fix(project: ScratchProject, tm
             repository.content_key(commit, INPUTS)
     repository.export(repository.resolve("HEAD~1"), tmp_path / "all")
     assert os.listdir(tmp_path / "all/src/inner") == []
+
+
+def test_the_gate_s_own_settings_make_no_new_build(project: ScratchProject) -> None:
+    repository, keys = None, []
+    for text in (
+        "[project]\nname = 'x'\n",
+        "[project]\nname = 'x'\n[tool.solwatch]\nmin_effect = 0.01\n",
+        "[tool]\nsolwatch.min_effect = 0.02\n[project]\nname = 'x'  # its name\n",
+        "[project]\nname = 'y'\n",
+        "[project]\nname = 'x'\n[tool.solwatcher]\nmin_effect = 0.01\n",
+        "tool = 3\n",
+        "this is no TOML\n",
+        "nor is this\n",
+    ):
+        project.write("pyproject.toml", text)
+        project.commit("next")
+        repository = repository or Repository.open(project.root)
+        keys.append(repository.content_key(repository.resolve("HEAD"), ["pyproject.toml"]))
+        assert repository.content_key(repository.working_tree(), ["pyproject.toml"]) == keys[-1]
+    assert keys[0] == keys[1] == keys[2]
+    assert len(set(keys)) == len(keys) - 2
