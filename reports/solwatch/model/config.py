@@ -53,7 +53,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     ``results``: folder of asv's results
     ``records``: folder of solwatch's own records
     ``report``: folder that pages are written to
-    ``build_inputs``: files and folders that a wheel is built from; the same contents, `[tool.solwatch]` aside, are built once
+    ``build_inputs``: files and folders that a wheel is built from; built once, `[tool.solwatch]` aside
     ``build_command``: how it is built, with ``{python}``, ``{source}`` and ``{wheels}`` filled in
     ``build_environment``: variables for the build by device type (``cpu``, ``cuda``); those already set win
     ``environment``: variables that builds and benchmarks may see, globs
