@@ -14,7 +14,7 @@ import click
 
 from solwatch import __version__
 from solwatch.cli.commands import bench, ceilings, doctor, gate, record, report, run
-from solwatch.model.errors import ExitCode, SolwatchError
+from solwatch.model.errors import ExitCode, RequestError, SolwatchError
 from solwatch.model.plain import plain_lines
 
 EXIT_CODES = """
@@ -33,6 +33,10 @@ Exit codes:
 @click.version_option(__version__, prog_name="solwatch")
 def solwatch() -> None:
     """Tell whether a commit made a fused kernel slower, and how far it is from the speed of light."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        raise RequestError("the current folder has been deleted: change to a clone of the project") from None
 
 
 for command in (gate, run, bench, report, record, ceilings, doctor):

@@ -118,6 +118,19 @@ def test_outside_a_repository(
     assert "not in a git repository" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", [["run"], ["report", "a.jsonl", "--output", "b"], ["ceilings"]])
+def test_in_a_folder_that_has_been_deleted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert outcome(command) == 2
+    said = "solwatch: the current folder has been deleted: change to a clone of the project\n"
+    assert capsys.readouterr() == ("", said)
+
+
 def test_an_internal_error_is_three_and_never_one(
     repository: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
