@@ -9,7 +9,7 @@ from typing import Any
 
 from solwatch.app.builds import builder_for
 from solwatch.app.kept_ceilings import ceilings_folder, kept_ceilings
-from solwatch.app.selection import select
+from solwatch.app.selection import require_known_set, select
 from solwatch.asvio.discovery import Discovery, discover
 from solwatch.device.opening import open_device
 from solwatch.device.resolving import resolve_device
@@ -38,7 +38,9 @@ class PytestCells:
         builder = builder_for(repository, config, self.device.split(":")[0], os.environ)
         sys.path.insert(0, str(builder.provide(repository.working_tree()).path))
         self._discovery: Discovery = discover(str(benchmarks_dir))
-        chosen = select(self._discovery.infos, CellSelection(named_set), device_type=self.device.split(":")[0])
+        selection, device_type = CellSelection(named_set), self.device.split(":")[0]
+        require_known_set(self._discovery.infos, selection, device_type=device_type)
+        chosen = select(self._discovery.infos, selection, device_type=device_type)
         self.keys = [cell.key for cell in chosen if cell.kind == "suite"]
         self._ceilings: dict[str, Any] = {}
 

@@ -1,18 +1,20 @@
 """Which of a suite's cells a command measures."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from solwatch.model.cell import CellInfo, CellSelection
 from solwatch.model.errors import RequestError
 
 EVERY_CELL = "all"
+USUAL_SETS = ("standard", "quick")
+"""Sets that commands ask for by themselves: a suite without any sets has all its cells in them."""
 
 
 def select(cells: Iterable[CellInfo], selection: CellSelection, *, device_type: str) -> list[CellInfo]:
     """Return the cells on ``device_type`` that ``selection`` names; a benchmark without sets is in every set.
 
-    Raises ``RequestError`` when a set doesn't exist or a pattern is no regular expression.
+    Raises ``RequestError`` when a pattern is no regular expression.
     """
     here = [cell for cell in cells if cell.device in (None, device_type)]
     expressions = expressions_of(selection)
@@ -22,13 +24,24 @@ def select(cells: Iterable[CellInfo], selection: CellSelection, *, device_type: 
     name = selection.named_set
     if name is None or name == EVERY_CELL:
         return here
-    known = {named for cell in here for named in cell.sets}
-    if known and name not in known:
-        raise RequestError(
-            f"no cell on {device_type} is in the set {name!r}; the sets are {', '.join(sorted(known))}, {EVERY_CELL}"
-        )
     divided = {cell.benchmark for cell in here if cell.sets}
     return [cell for cell in here if name in cell.sets or cell.benchmark not in divided]
+
+
+def require_known_set(cells: Sequence[CellInfo], selection: CellSelection, *, device_type: str) -> None:
+    """Raise ``RequestError`` when ``selection`` names a set that the suite with ``cells`` does not have."""
+    name = selection.named_set
+    if selection.patterns or name is None or name == EVERY_CELL:
+        return
+    sets = {(cell.device, named) for cell in cells if cell.gated for named in cell.sets}
+    everywhere = {named for _, named in sets}
+    here = {named for device, named in sets if device in (None, device_type)}
+    if name in (here or everywhere.union(USUAL_SETS)):
+        return
+    if not sets:
+        raise RequestError(f"there is no set {name!r}: this suite has no sets, -b chooses cells by name")
+    there_are = ", ".join([*sorted(here or everywhere), EVERY_CELL])
+    raise RequestError(f"no cell on {device_type} is in the set {name!r}; the sets are {there_are}")
 
 
 def expressions_of(selection: CellSelection) -> list[re.Pattern[str]]:

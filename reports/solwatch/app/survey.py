@@ -6,7 +6,7 @@ from pathlib import Path
 
 from solwatch.app.asking import ceilings_for, open_suite, work_of
 from solwatch.app.processes import CellFailed
-from solwatch.app.selection import select
+from solwatch.app.selection import require_known_set, select
 from solwatch.app.sides import Bench, Side
 from solwatch.model.cell import CellInfo, CellSelection, Work
 from solwatch.model.errors import MachineError, NothingMeasuredError
@@ -52,6 +52,7 @@ def survey(bench: Bench, head: Side, base: tuple[Side, Path] | None, selection: 
         if theirs is None:
             raise MachineError(said) from None
         return _all_vanished(theirs, selection, device_type, Failure(kind=error.failure.kind, message=said))
+    require_known_set(ours.cells, selection, device_type=device_type)
     cells = select(ours.cells, selection, device_type=device_type)
     vanished = []
     if theirs is not None:
@@ -84,6 +85,7 @@ def _of_base(bench: Bench, base: Side, benchmarks: Path) -> Opened | None:
 
 
 def _all_vanished(theirs: Opened, selection: CellSelection, device_type: str, failure: Failure) -> Survey:
+    require_known_set(theirs.cells, selection, device_type=device_type)
     cells = [cell for cell in select(theirs.cells, selection, device_type=device_type) if cell.gated]
     if not cells:
         raise NothingMeasuredError(_nothing(selection, device_type, [failure.message]))

@@ -88,6 +88,7 @@ class Toy:
         device: str = "cpu",
         base_env: Path | None = None,
         head_env: Path | None = None,
+        selection: CellSelection = CellSelection("all"),  # noqa: B008 - frozen
     ) -> Outcome:
         repository = Repository.open(self.root)
         request = Request(
@@ -95,7 +96,7 @@ class Toy:
             head=head,
             base=base,
             device=device,
-            selection=CellSelection("all"),
+            selection=selection,
             config=load_config(self.root, {}),
             seed=1,
             rounds=rounds,

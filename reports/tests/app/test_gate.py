@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from solwatch.app.gate import Outcome
+from solwatch.model.cell import CellSelection
 from solwatch.model.errors import ExitCode, HeadBuildError, MachineError, NothingMeasuredError, RequestError
 from solwatch.model.verdict import Reason, Verdict
 from solwatch.workspace.records import read_record
@@ -100,6 +101,16 @@ def test_a_benchmark_that_only_base_has_is_broken_and_one_only_head_has_is_new(t
     outcome = toy.compare("HEAD~1", rounds=1)
     assert {cell.verdict for cell in outcome.judgement.verdicts} == {Verdict.NEW}
     assert outcome.judgement.exit_code == ExitCode.OK
+
+
+def test_a_set_that_only_head_has_is_gated(toy: Any) -> None:
+    divided = toy.suite.replace("    params =", "    sets = {}\n    params =")
+    toy.commit(suite=divided.replace("{}", '{"standard": [(8,)]}'))
+    toy.commit(suite=divided.replace("{}", '{"standard": [(8,)], "nightly": [(16,)]}'))
+    outcome = toy.compare("HEAD~1", rounds=1, selection=CellSelection("nightly"))
+    assert [cell.key for cell in outcome.record.header.cells] == ["toy_suite.Toy(16)"]
+    with pytest.raises(RequestError, match="no cell on cpu is in the set 'nightly'; the sets are standard, all"):
+        toy.compare("HEAD", "HEAD~1", rounds=1, selection=CellSelection("nightly"))
 
 
 def test_builds_that_fail_are_the_heads_or_the_machines_fault(toy: Any) -> None:

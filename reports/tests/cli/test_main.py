@@ -50,6 +50,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["gate", "HEAD", "HEAD", "--working-tree", "--min-effect", "7"], 2, "--min-effect"),
         (["gate", "HEAD", "HEAD~1", "--working-tree"], 2, "goes without a HEAD"),
         (["gate", "HEAD", "--device", "cpu", "-b", "nothing-is-called-so"], 4, "nothing to measure"),
+        (["gate", "HEAD", "--device", "cpu", "--set", "nope"], 2, "no set 'nope': this suite has no sets"),
         (["gate", "--base-env", "a"], 2, "go together"),
         (["gate", "--base-env", "a", "--head-env", "b", "HEAD~1", "HEAD"], 2, "leave out BASE ('HEAD~1')"),
         (["gate", "--base-env", "a", "--head-env", "b"], 2, "b is no folder"),
