@@ -71,13 +71,13 @@ def build(
     return Built(
         commit=msgspec.structs.replace(commit, build=wheel.key),
         side=Side(name=name, path=(str(wheel.path),)),
-        benchmarks_dir=_suite(repository, commit, config),
+        benchmarks_dir=suite_of(repository, commit, config),
         compiled=wheel.built,
         wall_s=wheel.wall_s,
     )
 
 
-def _suite(repository: Repository, commit: Commit, config: Config) -> Path:
+def suite_of(repository: Repository, commit: Commit, config: Config) -> Path:
     """Return the folder with the commit's own benchmarks; the working tree's are used in place."""
     home = repository.root if commit.dirty else repository.root / SUITES / commit.sha
     if not home.is_dir():

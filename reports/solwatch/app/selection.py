@@ -11,6 +11,11 @@ USUAL_SETS = ("standard", "quick")
 """Sets that commands ask for by themselves: a suite without any sets has all its cells in them."""
 
 
+def chosen_by_hand(selection: CellSelection) -> bool:
+    """Return whether ``selection`` holds a name that somebody typed and may have mistyped."""
+    return bool(selection.patterns) or selection.named_set not in (None, EVERY_CELL, *USUAL_SETS)
+
+
 def select(cells: Iterable[CellInfo], selection: CellSelection, *, device_type: str) -> list[CellInfo]:
     """Return the cells on ``device_type`` that ``selection`` names; a benchmark without sets is in every set.
 
@@ -42,6 +47,12 @@ def require_known_set(cells: Sequence[CellInfo], selection: CellSelection, *, de
         raise RequestError(f"there is no set {name!r}: this suite has no sets, -b chooses cells by name")
     there_are = ", ".join([*sorted(here or everywhere), EVERY_CELL])
     raise RequestError(f"no cell on {device_type} is in the set {name!r}; the sets are {there_are}")
+
+
+def nothing_selected(selection: CellSelection, device_type: str, notes: Sequence[str]) -> str:
+    """Return the line that says that ``selection`` names no cell on ``device_type``."""
+    wanted = f"matches {', '.join(selection.patterns)}" if selection.patterns else f"is in set {selection.named_set!r}"
+    return f"nothing to measure: no cell on {device_type} {wanted}" + (f" ({'; '.join(notes)})" if notes else "")
 
 
 def expressions_of(selection: CellSelection) -> list[re.Pattern[str]]:

@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from solwatch import __version__
-from solwatch.app.builds import Built, build, builder_for
+from solwatch.app.builds import Built, build, builder_for, suite_of
 from solwatch.app.device_lock import device_lock
 from solwatch.app.environments import activated, in_environments
 from solwatch.app.fingerprints import ENVIRONMENT_FIELDS, Fingerprints, require_alike
 from solwatch.app.foreign import require_free
 from solwatch.app.measuring import Progress
+from solwatch.app.preview import require_offered
 from solwatch.app.processes import CellFailed, ForkServer
-from solwatch.app.selection import expressions_of
+from solwatch.app.selection import chosen_by_hand, expressions_of
 from solwatch.app.sides import Bench
 from solwatch.app.survey import Survey, survey
 from solwatch.device.nvml import Gpu
@@ -26,7 +27,7 @@ from solwatch.model.config import Config
 from solwatch.model.errors import MachineError
 from solwatch.model.fingerprint import Fingerprint
 from solwatch.model.ports import Clock
-from solwatch.model.record import GpuIdentity, RecordHeader
+from solwatch.model.record import Commit, GpuIdentity, RecordHeader
 from solwatch.workspace.git import Repository
 from solwatch.workspace.records import SCHEMA
 
@@ -122,6 +123,9 @@ def _built(request: Request, services: Services, device_type: str) -> tuple[Buil
     if request.head is not None and repository.is_dirty():
         services.say("the working tree has changes that are not measured; --working-tree measures them as head")
     builder = builder_for(repository, request.config, device_type, services.environment)
+    commits = [head, base] if base else [head]
+    if chosen_by_hand(request.selection) and not all(map(builder.has, commits)):
+        _preview(request, services, commits, device_type)
     if request.head_env is not None:
         folders = {"head": request.head_env} | ({"base": request.base_env} if request.base_env else {})
         sides = in_environments(
@@ -134,6 +138,15 @@ def _built(request: Request, services: Services, device_type: str) -> tuple[Buil
         return sides["head"], sides.get("base")
     built_base = build(repository, builder, base, "base", request.config, services.say) if base else None
     return build(repository, builder, head, "head", request.config, services.say), built_base
+
+
+def _preview(request: Request, services: Services, commits: Sequence[Commit], device_type: str) -> None:
+    """Refuse names that no cell answers to while nothing is built yet."""
+    suites = [suite_of(services.repository, commit, request.config) for commit in commits]
+    logs = services.repository.root / request.config.records / "logs" / "preview"
+    with ForkServer(_allowed(request, services), logs) as server:
+        limit_s = request.config.hang_s
+        require_offered(server, suites, request.selection, device_type=device_type, limit_s=limit_s)
 
 
 def _allowed(request: Request, services: Services) -> dict[str, str]:

@@ -1,12 +1,12 @@
 """What there is to measure: both suites' cells, the work they do, the device and its ceilings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from solwatch.app.asking import ceilings_for, open_suite, work_of
 from solwatch.app.processes import CellFailed
-from solwatch.app.selection import require_known_set, select
+from solwatch.app.selection import nothing_selected, require_known_set, select
 from solwatch.app.sides import Bench, Side
 from solwatch.model.cell import CellInfo, CellSelection, Work
 from solwatch.model.errors import MachineError, NothingMeasuredError
@@ -64,7 +64,7 @@ def survey(bench: Bench, head: Side, base: tuple[Side, Path] | None, selection: 
         ]
     notes = [f"{name} does not import: {message}" for name, message in sorted(ours.import_failures.items())]
     if not cells and not vanished:
-        raise NothingMeasuredError(_nothing(selection, device_type, notes))
+        raise NothingMeasuredError(nothing_selected(selection, device_type, notes))
     sides = [head, base[0]] if base else [head]
     work = work_of(bench, sides, [cell.key for cell in cells if cell.kind == "suite"])
     return Survey(
@@ -88,7 +88,7 @@ def _all_vanished(theirs: Opened, selection: CellSelection, device_type: str, fa
     require_known_set(theirs.cells, selection, device_type=device_type)
     cells = [cell for cell in select(theirs.cells, selection, device_type=device_type) if cell.gated]
     if not cells:
-        raise NothingMeasuredError(_nothing(selection, device_type, [failure.message]))
+        raise NothingMeasuredError(nothing_selected(selection, device_type, [failure.message]))
     return Survey(
         cells=[],
         vanished=[Vanished(info=cell, failure=failure) for cell in cells],
@@ -113,8 +113,3 @@ def _ceilings(bench: Bench, side: Side, work: Mapping[str, Work]) -> Ceilings:
         raise MachineError(
             f"the ceilings of {bench.device} can't be measured: {error.failure.kind}: {error.failure.message}"
         ) from None
-
-
-def _nothing(selection: CellSelection, device_type: str, notes: Sequence[str]) -> str:
-    wanted = f"matches {', '.join(selection.patterns)}" if selection.patterns else f"is in set {selection.named_set!r}"
-    return f"nothing to measure: no cell on {device_type} {wanted}" + (f" ({'; '.join(notes)})" if notes else "")

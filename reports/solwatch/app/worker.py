@@ -9,6 +9,7 @@ import traceback
 
 from solwatch.app.channel import Channel, ChannelClosed
 from solwatch.asvio.discovery import AsvCell, Discovery, discover
+from solwatch.asvio.modules import modules_missed
 from solwatch.device.opening import near_device, open_device
 from solwatch.model.ports import Device
 from solwatch.model.protocol import (
@@ -84,9 +85,12 @@ class Worker:
         """Do what one request asks; raises what the suite raises."""
         match request:
             case Discover():
-                self._discovery = discover(request.benchmarks_dir)
+                with modules_missed() as missed:
+                    found = self._discovery = discover(request.benchmarks_dir)
                 near_device(request.device)
-                return Discovered()
+                return Discovered(
+                    cells=found.infos, import_failures=found.import_failures, modules_missed=sorted(missed)
+                )
             case Open():
                 return self._open(request)
             case Describe():

@@ -1,9 +1,12 @@
 """Importing a suite's modules in this process, one broken module not spoiling the others."""
 
+import contextlib
 import importlib
 import pkgutil
 import sys
 import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
@@ -25,6 +28,28 @@ def import_suite(benchmarks_dir: Path) -> tuple[list[ModuleType], dict[str, str]
     failures: dict[str, str] = {}
     _visit(root, modules, failures)
     return modules, failures
+
+
+@contextlib.contextmanager
+def modules_missed() -> Iterator[set[str]]:
+    """Collect the names of modules that the block looks for in vain, also where it makes do without them."""
+    last = _LastFinder(set())
+    sys.meta_path.append(last)
+    try:
+        yield last.names
+    finally:
+        sys.meta_path.remove(last)
+
+
+@dataclass(frozen=True, eq=False)
+class _LastFinder:
+    """The finder that is asked when no other has found a module."""
+
+    names: set[str]
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
+        """Note that ``name`` isn't there."""
+        self.names.add(name)
 
 
 def _visit(name: str, modules: list[ModuleType], failures: dict[str, str]) -> None:

@@ -83,7 +83,11 @@ class Release(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Discovered(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Reply to ``Discover``."""
+    """Reply to ``Discover``. ``modules_missed``: those that the suite looked for and that aren't there."""
+
+    cells: list[CellInfo]
+    import_failures: dict[str, str]
+    modules_missed: list[str]
 
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True, tag=True):

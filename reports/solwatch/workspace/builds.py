@@ -87,6 +87,10 @@ class Builder:
         }
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:40]
 
+    def has(self, commit: Commit) -> bool:
+        """Return whether the build of ``commit`` is there and need not be compiled."""
+        return (self._cache / self.key(commit)).is_dir()
+
     def provide(self, commit: Commit, on_progress: Progress = lambda line: None) -> Build:
         """Return the build of ``commit``, compiling it if no build of the same content is there.
 

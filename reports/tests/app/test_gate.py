@@ -113,6 +113,29 @@ def test_a_set_that_only_head_has_is_gated(toy: Any) -> None:
         toy.compare("HEAD", "HEAD~1", rounds=1, selection=CellSelection("nightly"))
 
 
+@pytest.mark.parametrize(
+    ("selection", "error", "message"),
+    [
+        (CellSelection("quik"), RequestError, "there is no set 'quik': this suite has no sets"),
+        (CellSelection("all", ("zzz",)), NothingMeasuredError, "no cell on cpu matches zzz"),
+    ],
+)
+def test_a_mistyped_name_is_refused_before_anything_is_built(
+    toy: Any, selection: CellSelection, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        toy.compare(None, rounds=1, selection=selection)
+    assert toy.said == []
+
+
+@pytest.mark.parametrize("guard", ["", "try:\n    import toy\nexcept ImportError:\n    toy = None\nif toy:"])
+def test_a_cell_that_is_there_only_once_the_op_is_built_is_measured(toy: Any, guard: str) -> None:
+    also = guard + "\n    def time_also():\n        pass\n" if guard else "import toy\ndef time_also():\n    pass\n"
+    toy.commit(suite=toy.suite + also)
+    outcome = toy.compare(None, rounds=1, selection=CellSelection("all", ("time_also",)))
+    assert [cell.key for cell in outcome.record.header.cells] == ["toy_suite.time_also"]
+
+
 def test_builds_that_fail_are_the_heads_or_the_machines_fault(toy: Any) -> None:
     good = toy.git("rev-parse", "HEAD")
     (toy.root / "setup.py").write_text("raise SystemExit('no compiler for you')\n")
