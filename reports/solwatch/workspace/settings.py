@@ -77,7 +77,8 @@ def _parse(path: Path) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
             parsed: dict[str, Any] = tomllib.load(file)
-            return parsed
+        repr(parsed)  # fails for a hexadecimal number of thousands of digits, which no message could quote
+        return parsed
     except RecursionError as error:
         raise RequestError(f"{path.name} is nested too deeply: settings need a table in a list at most") from error
     except ValueError as error:  # what isn't TOML or UTF-8, and a number of thousands of digits

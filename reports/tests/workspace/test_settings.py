@@ -70,6 +70,7 @@ def test_the_command_line_wins_and_none_is_not_given(tmp_path: Path) -> None:
         ("[[cells]]\nmatch = 'x'\nsol_floor = 2", r"cells\[0\].sol_floor = 2 in solwatch.toml: allowed is a number"),
         ("margin = 0.02\nmin_effect = 0.01", "margin = 0.02 in .*: allowed is a number below min_effect = 0.01"),
         ("budget_s = x", "solwatch.toml is not valid TOML: .*line 1"),
+        ("rounds = [0x1" + "0" * 5000 + "]", "solwatch.toml is not valid TOML: .*4300 digits"),
         ("budget_s = 1e6", "budget_s = 1000000.0 in .*: allowed is a number above 0 and of at most 604800"),
         ("hang_s = 1e300", r"hang_s = 1e\+300 in solwatch.toml: allowed is a number above 0 and of at most 86400"),
         ("min_effect_floor_s = 2", "min_effect_floor_s = 2 in .*: allowed is a number above 0 and of at most 1"),
