@@ -3,16 +3,18 @@
 import os
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from solwatch.app.builds import builder_for
+from solwatch.app.device_lock import device_lock
 from solwatch.app.kept_ceilings import ceilings_folder, kept_ceilings
 from solwatch.app.selection import require_known_set, select
 from solwatch.asvio.discovery import Discovery, discover
 from solwatch.device.opening import open_device
-from solwatch.device.resolving import resolve_device
+from solwatch.device.places import places_of
 from solwatch.model.cell import CellSelection
 from solwatch.sol.score import CeilingExceededError, score
 from solwatch.workspace.git import Repository
@@ -32,7 +34,10 @@ class PytestCells:
 
     def __init__(self, benchmarks_dir: Path, *, named_set: str) -> None:
         """Build the working tree's op if none is importable, and list the cells of ``named_set``."""
-        self.device = resolve_device("auto")
+        places = places_of("auto")
+        self.device = places[0].device
+        self._held = ExitStack()  # as long as this process measures
+        self._held.enter_context(device_lock(places, lambda text: print(text, file=sys.stderr)))
         repository = Repository.open(benchmarks_dir)
         config = load_config(repository.root, {})
         builder = builder_for(repository, config, self.device.split(":")[0], os.environ)
