@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from solwatch.app.processes import WorkerProcess
-from solwatch.model.errors import MachineError
+from solwatch.model.errors import SolwatchError
 from solwatch.model.fingerprint import Fingerprint
 from solwatch.model.protocol import CeilingsMeasured, MeasureCeilings
 from solwatch.model.record import Ceilings
@@ -53,7 +53,7 @@ def kept_ceilings(folder: Path, fingerprint: Fingerprint, dtypes: Sequence[str],
         measured = measure(missing)
         if kept is not None:  # one bandwidth for all dtypes, so the first stays
             measured = msgspec.structs.replace(kept, sustained_flops=measured.sustained_flops | kept.sustained_flops)
-        with contextlib.suppress(MachineError):
+        with contextlib.suppress(SolwatchError):
             keep_ceilings(folder, fingerprint, measured)
         kept = measured
     asked = {dtype: flops for dtype, flops in kept.sustained_flops.items() if dtype in dtypes}

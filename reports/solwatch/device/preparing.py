@@ -12,14 +12,14 @@ from solwatch.model.cell import Cell
 def poison(tensors: Mapping[str, Any]) -> bool:
     """Fill the tensor named ``out`` with NaN (integers: their least value), so that an unwritten element shows.
 
-    An ``out`` that shares its storage with another tensor is an input too and is left alone. Returns whether
-    there was something to fill.
+    An ``out`` whose memory overlaps another tensor's is an input too and is left alone. Returns whether there was
+    something to fill.
     """
     out = tensors.get("out")
     if not isinstance(out, torch.Tensor):
         return False
     others = (value for name, value in tensors.items() if name != "out" and isinstance(value, torch.Tensor))
-    if any(value.untyped_storage().data_ptr() == out.untyped_storage().data_ptr() for value in others):
+    if any(_overlap(out, value) for value in others):
         return False
     if out.dtype.is_floating_point or out.dtype.is_complex:
         out.fill_(math.nan)
@@ -28,6 +28,20 @@ def poison(tensors: Mapping[str, Any]) -> bool:
     else:
         out.fill_(torch.iinfo(out.dtype).min)
     return True
+
+
+def _overlap(one: torch.Tensor, two: torch.Tensor) -> bool:
+    """Return whether the bytes between first and last element overlap; all tensors of a pool share its storage."""
+    (one_start, one_end), (two_start, two_end) = _bytes(one), _bytes(two)
+    return one_start < two_end and two_start < one_end
+
+
+def _bytes(tensor: torch.Tensor) -> tuple[int, int]:
+    if tensor.numel() == 0:
+        return 0, 0
+    last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+    start = tensor.data_ptr()
+    return start, start + (last + 1) * tensor.element_size()
 
 
 def first_call(cell: Cell, tensors: Mapping[str, Any], *, check: bool) -> None:
