@@ -63,7 +63,7 @@ def kept_ceilings(folder: Path, fingerprint: Fingerprint, dtypes: Sequence[str],
 def keep_ceilings(folder: Path, fingerprint: Fingerprint, ceilings: Ceilings) -> bool:
     """Replace the ceilings kept for ``fingerprint``, unless it has rated ones; return whether it was done.
 
-    Raises ``MachineError`` when they can't be written.
+    Raises ``SolwatchError`` when they can't be written.
     """
     if ceilings.rated_bandwidth is not None:
         return False

@@ -7,7 +7,7 @@ import pytest
 from fakes.records import CPU, H200, H200_CEILINGS
 
 from solwatch.app.kept_ceilings import keep_ceilings, kept_ceilings
-from solwatch.model.errors import MachineError
+from solwatch.model.errors import RequestError
 from solwatch.model.fingerprint import Fingerprint
 from solwatch.model.record import Ceilings
 
@@ -81,5 +81,5 @@ def test_a_home_that_can_not_be_written_costs_no_score(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
     assert kept_ceilings(blocked, CPU, ["float32"], Processor()).sustained_flops
-    with pytest.raises(MachineError, match="can't be written"):
+    with pytest.raises(RequestError, match="can't be written"):
         keep_ceilings(blocked, CPU, Ceilings(sustained_bandwidth=1e9))
