@@ -97,9 +97,10 @@ class Pairs:
         A process that can't be opened says so when it is used.
         """
         self.open_next(index)
-        pair, self._next = self._next, None
+        pair = self._next
         assert pair is not None, "open_next has just made it"
         wait([opening.opened for opening in pair.openings if opening.opened is not None])
+        self._next = None  # not before: an interruption while waiting leaves the pair to ``close``
         return pair, self._clock.monotonic() - self._asked_s
 
     def close(self) -> None:
@@ -113,10 +114,14 @@ class Pairs:
         head_slot = draw(self._bench.seed, index).randrange(2) if len(self._sides) == 2 else 0
         in_slots = list(self._sides) if head_slot == 0 else list(self._sides)[::-1]
         pair = Pair(index, head_slot, [])
-        for slot, side in enumerate(in_slots):
-            process = self._bench.fork(side, slot)
-            discovered = self._threads.submit(self._bench.discover, process)
-            pair.openings.append(Opening(slot, side, process, discovered))
+        try:
+            for slot, side in enumerate(in_slots):
+                process = self._bench.fork(side, slot)
+                discovered = self._threads.submit(self._bench.discover, process)
+                pair.openings.append(Opening(slot, side, process, discovered))
+        except BaseException:
+            pair.discard()
+            raise
         return pair
 
     def _open(self, opening: Opening) -> None:

@@ -100,11 +100,11 @@ class RoundRunner:
         """Measure ``cells`` once on each side, in an order of this round's own, with a fresh process for each side."""
         started_at, start_s = self._clock.now(), self._clock.monotonic()
         pair, opening_s = self._pairs.take(index)
-        if plan.more:
-            self._pairs.start_ahead(index + 1)
         seats = [Seat(opening.slot, opening.side, opening) for opening in pair.openings]
         results = []
         try:
+            if plan.more:
+                self._pairs.start_ahead(index + 1)
             for number, cell in enumerate(self._shuffled(cells, pair)):
                 on_cell(cell.key)
                 order = seats if (index + number) % 2 == 0 else seats[::-1]

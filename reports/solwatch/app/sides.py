@@ -60,10 +60,13 @@ class Bench:
             server.stop()
 
     def discover(self, worker: WorkerProcess) -> None:
-        """Let a forked worker do all of opening that leaves the device alone; raises ``CellFailed``."""
-        worker.ask(
-            Discover(benchmarks_dir=str(self.benchmarks_dir), device=self.device), Discovered, timeout_s=self.hang_s
-        )
+        """Let a forked worker do all of opening that leaves the device alone; raises ``CellFailed`` and ends it."""
+        request = Discover(benchmarks_dir=str(self.benchmarks_dir), device=self.device)
+        try:
+            worker.ask(request, Discovered, timeout_s=self.hang_s)
+        except BaseException:
+            worker.end()
+            raise
 
     def open(self, worker: WorkerProcess, side: Side, *, benchmarks_dir: Path | None = None) -> Opened:
         """Let a forked worker of ``side`` open suite and device; raises ``CellFailed`` and ends it when it can't.

@@ -3,15 +3,20 @@
 import os
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
+from fakes.rounds import BASE, HEAD, FakeClock
+from fakes.workers import FakeServer, bench
 
 from solwatch.app.clock import SystemClock
 from solwatch.app.gate import Outcome, compare
+from solwatch.app.rounds import RoundRunner
 from solwatch.app.session import Request, Services
+from solwatch.app.sides import Side
 from solwatch.model.cell import CellSelection
 from solwatch.workspace.git import Repository
 from solwatch.workspace.settings import load_config
@@ -147,3 +152,21 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Toy:
     project = Toy(root)
     project.commit("first", op=OP.format(seconds=0.001), suite=SUITE, config=CONFIG)
     return project
+
+
+@pytest.fixture
+def rounds(tmp_path: Path) -> Iterator[Callable[..., RoundRunner]]:
+    """Make runners; all are closed, and no worker may be left alive then."""
+    made: list[tuple[RoundRunner, FakeServer]] = []
+
+    def make(
+        server: FakeServer, *, device: str = "cuda:0", base: Side | None = BASE, seed: int = 7, clock: Any = None
+    ) -> RoundRunner:
+        where = bench(server, tmp_path, device=device, seed=seed)
+        made.append((RoundRunner(where, HEAD, base, clock=clock or FakeClock()), server))
+        return made[-1][0]
+
+    yield make
+    for runner, server in made:
+        runner.__exit__(None, None, None)
+        assert [worker for worker in server.workers if worker.alive] == []
