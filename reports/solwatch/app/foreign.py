@@ -60,7 +60,8 @@ def with_foreign_processes(block: Block, servers: Sequence[ForkServer]) -> Block
     after = _foreign(block.after, servers)
     running = sum(len(server.running) for server in servers)
     crowded = after.unnamed_processes is not None and after.unnamed_processes > running
-    if not after.other_processes and not crowded:
+    there = after.other_processes or (before is not None and before.other_processes)
+    if not there and not crowded:
         return msgspec.structs.replace(block, before=before, after=after)
     return msgspec.structs.replace(block, before=before, after=after, voids=[*block.voids, FOREIGN_PROCESS])
 

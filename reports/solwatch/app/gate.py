@@ -1,6 +1,7 @@
 """The plots of ``gate`` and ``run``: measure a session in rounds, judge, keep, report."""
 
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from solwatch.app.keeping import Kept, keep
@@ -61,7 +62,16 @@ def _measured(request: Request, services: Services, ready: Session, path: Path) 
 
 
 def record_path(folder: Path, header: RecordHeader) -> Path:
-    """Return where a record lies: time, then base and head."""
+    """Return where a record lies: time, then base and head; numbered where there is one of that name already.
+
+    Two runs can have one time: a clock that is set back tells it twice.
+    """
     stamp = header.created_at[:19].replace(":", "").replace("-", "")
     sides = [one.sha[:8] + ("-dirty" if one.dirty else "") for one in (header.base, header.head) if one]
-    return folder / "records" / f"{stamp}-{'-'.join(sides)}.jsonl"
+    name = f"{stamp}-{'-'.join(sides)}"
+    path = folder / "records" / f"{name}.jsonl"
+    for number in count(2):
+        if not path.exists():
+            break
+        path = path.with_name(f"{name}-{number}.jsonl")
+    return path

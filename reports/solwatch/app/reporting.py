@@ -7,13 +7,14 @@ from solwatch.app.gate import Outcome
 from solwatch.app.keeping import Kept, write_report
 from solwatch.judge.judging import judge
 from solwatch.model.errors import NothingMeasuredError, RequestError
+from solwatch.workspace.files import read_lines
 from solwatch.workspace.records import read_record
 
 
 def newest_record(records: Path) -> Path:
     """Return the newest record with a completed round below ``records``; raises ``RequestError`` without one."""
-    for path in sorted((records / "records").glob("*.jsonl"), reverse=True):
-        if read_record(path).rounds:
+    for path in sorted((records / "records").glob("*.jsonl"), key=lambda path: path.stem, reverse=True):
+        if read_lines(path) and read_record(path).rounds:  # a run can be killed within its first line
             return path
     raise RequestError(f"no record in {records / 'records'} has a completed round: 'solwatch gate BASE HEAD' makes one")
 

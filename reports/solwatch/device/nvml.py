@@ -108,7 +108,7 @@ class Gpu:
         return Fingerprint(
             device="cuda",
             model=_text(self.ask("nvmlDeviceGetName")) or model,
-            driver=None if self._handle is None else _text(nvml().nvmlSystemGetDriverVersion()),
+            driver=self._driver(),
             vbios=_text(self.ask("nvmlDeviceGetVbiosVersion")),
             power_limit_w=_scaled(self.ask("nvmlDeviceGetEnforcedPowerLimit"), 1e-3),
             ecc=None if ecc is None else bool(ecc[0]),
@@ -140,6 +140,15 @@ class Gpu:
         """Return the width of the memory bus."""
         width = self.ask("nvmlDeviceGetMemoryBusWidth")
         return None if width is None else int(width)
+
+    def _driver(self) -> str | None:
+        if self._handle is None:
+            return None
+        try:
+            return _text(nvml().nvmlSystemGetDriverVersion())
+        except Exception as error:  # the same as in ``ask``: this question alone is not about a GPU
+            self.lost = f"nvmlSystemGetDriverVersion: {error}"
+            return None
 
     def _clock_lock(self) -> str | None:
         """Return the application clock where it isn't the default; NVML has no question for a locked clock."""

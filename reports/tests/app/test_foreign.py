@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
 from fakes.nvml import FakeNvml
 
@@ -76,6 +77,12 @@ def test_our_own_processes_on_both_sides_are_not_foreign() -> None:
 def test_a_foreign_process_voids_the_block_and_is_named() -> None:
     found = with_foreign_processes(block(other_processes=[10, 4711]), [server({10}, {10})])
     assert (found.voids, found.after and found.after.other_processes) == ([FOREIGN_PROCESS], [4711])
+
+
+def test_a_foreign_process_that_ended_within_the_block_voids_it_too() -> None:
+    ended = msgspec.structs.replace(block(), before=Telemetry(other_processes=[10, 4711]))
+    found = with_foreign_processes(ended, [server({10}, {10})])
+    assert (found.voids, found.before and found.before.other_processes) == ([FOREIGN_PROCESS], [4711])
 
 
 @pytest.mark.parametrize(("listed", "voids"), [(1, []), (2, []), (3, [FOREIGN_PROCESS])])

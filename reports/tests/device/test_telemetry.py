@@ -65,6 +65,7 @@ def test_a_library_that_vanishes_leaves_fields_empty_and_voids(install: Install)
     assert gpu.lost is not None
     assert "GPU is lost" in gpu.lost
     assert void_reasons(before, after, Watch(gpu)) == ["telemetry_lost"]
+    assert gpu.fingerprint(model="Example", cuda=None, torch=None).driver is None
 
 
 def test_a_library_that_is_not_there_is_no_crash(monkeypatch: pytest.MonkeyPatch) -> None:
