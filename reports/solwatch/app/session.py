@@ -28,6 +28,7 @@ from solwatch.model.errors import MachineError
 from solwatch.model.fingerprint import Fingerprint
 from solwatch.model.ports import Clock
 from solwatch.model.record import Commit, GpuIdentity, RecordHeader
+from solwatch.workspace.files import require_writable
 from solwatch.workspace.git import Repository
 from solwatch.workspace.records import SCHEMA
 
@@ -92,6 +93,7 @@ class Session:
 def session(request: Request, services: Services) -> Iterator[Session]:
     """Build both sides, hold the devices' locks, start the fork servers and survey the cells."""
     expressions_of(request.selection)  # a request that makes no sense is refused before anything is built
+    require_writable(services.repository.root / request.config.records)  # nor is anything built for nothing
     places = places_of(request.device, request.gpus)
     require_alike({place.device: _seen_by_nvml(place.gpu) for place in places if place.gpu})
     head, base = _built(request, services, places[0].device.split(":")[0])

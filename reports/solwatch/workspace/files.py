@@ -53,6 +53,15 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
+def require_writable(folder: Path) -> None:
+    """Raise ``MachineError`` when no file can be made in ``folder``, which is made when missing."""
+    with disk_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, probe = tempfile.mkstemp(dir=folder, prefix=".probe.")
+        os.close(handle)
+        os.unlink(probe)
+
+
 def write_atomically(path: Path, data: bytes) -> None:
     """Replace ``path`` by ``data``; whoever reads sees the old file or the new one.
 

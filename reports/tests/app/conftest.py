@@ -90,6 +90,7 @@ class Toy:
         *,
         rounds: int | None = None,
         progress: object = None,
+        clock: object = None,
         device: str = "cpu",
         base_env: Path | None = None,
         head_env: Path | None = None,
@@ -110,7 +111,7 @@ class Toy:
         )
         services = Services(
             repository=repository,
-            clock=SystemClock(),
+            clock=clock or SystemClock(),
             environment=dict(os.environ),
             machine="toy-machine",
             say=self.said.append,
