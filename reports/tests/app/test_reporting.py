@@ -7,7 +7,7 @@ from fakes.records import FakeCell, record
 
 from solwatch.app.gate import record_path
 from solwatch.app.reporting import newest_record, reported
-from solwatch.model.errors import MachineError, NothingMeasuredError, RequestError
+from solwatch.model.errors import NothingMeasuredError, RequestError
 from solwatch.model.record import Record
 from solwatch.workspace.records import RecordWriter
 
@@ -63,6 +63,6 @@ def test_a_run_that_was_killed_before_its_first_round_does_not_hide_the_one_befo
 def test_a_page_that_can_not_be_written_is_one_line(tmp_path: Path) -> None:
     path = kept(tmp_path)
     (tmp_path / "report").write_text("a file in the folder's place")
-    with pytest.raises(MachineError, match="can't be written") as raised:
+    with pytest.raises(RequestError, match="can't be written") as raised:
         reported(path, tmp_path / "report")
     assert "\n" not in str(raised.value)

@@ -128,7 +128,7 @@ def bench(server: FakeServer, caches: Path, *, device: str = "cuda:0", seed: int
 def _ordinary(request: Request, call_s: float) -> Reply:
     match request:
         case Discover():
-            return Discovered()
+            return Discovered(cells=[], import_failures={}, modules_missed=[])
         case Open():
             return Opened(cells=[], fingerprint=H200)
         case Prepare():
