@@ -20,10 +20,11 @@ from solwatch.model.record import Failure
 
 
 def test_on_a_gpu_the_next_pair_is_started_ahead_and_opened_only_after_measuring(rounds: Any) -> None:
-    server = FakeServer()
+    there: list[int] = []
+    server = FakeServer(lambda worker, request: there.append(len(server.workers)) if type(request) is Measure else None)
     runner = rounds(server)
     run(runner, 0, plan=MORE)
-    assert len(server.workers) == 4
+    assert set(there) == {4}
     run(runner, 1)
     assert len(server.workers) == 4
     ahead = server.workers[2:]
