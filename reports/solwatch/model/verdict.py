@@ -39,6 +39,8 @@ class Reason(StrEnum):
     BELOW_MARGIN = "below_margin"
     WITHIN_MIN_EFFECT = "within_min_effect"
     NOISE = "noise"
+    TWO_MODES = "two_modes"
+    UNCONFIRMED = "unconfirmed"
     BUDGET = "budget"
     ROUNDS = "rounds"
     INTERRUPTED = "interrupted"
