@@ -10,6 +10,7 @@ from solwatch.app.rounds import Plan
 from solwatch.app.session import Request, Services, Session, session
 from solwatch.judge.judgement import Judgement
 from solwatch.judge.judging import judge
+from solwatch.judge.two_stage import TwoStage
 from solwatch.model.errors import SolwatchError
 from solwatch.model.record import Record, RecordHeader
 from solwatch.workspace.records import RecordWriter
@@ -40,7 +41,7 @@ def compare(request: Request, services: Services) -> Outcome:
 
 def _measured(request: Request, services: Services, ready: Session, path: Path) -> Record:
     base = ready.base
-    most = request.rounds or (max(request.config.rounds) if base else RUN_ROUNDS)
+    most = request.rounds or (TwoStage.from_config(request.config).most_rounds if base else RUN_ROUNDS)
     job = Measuring(
         benches=ready.benches,
         head=ready.head.side,

@@ -50,7 +50,9 @@ def decision_evidence(
     if decision.verdict is Verdict.SLOWER:
         return [
             measured,
-            f"a change within the margin of {percent(limits.margin)} is ruled out: adjusted p = {decision.p_value:.2g}",
+            f"a change within the margin of {percent(limits.margin)} is ruled out: suspected after "
+            f"{decision.suspected_at} rounds, confirmed on {(decision.decided_at or 0) - (decision.suspected_at or 0)} "
+            f"fresh ones, p = {decision.p_value:.2g} by the coin alone",
         ]
     if decision.verdict is Verdict.FASTER:
         return [measured, f"a change within the margin of {percent(limits.margin)} is ruled out"]

@@ -4,17 +4,20 @@ from solwatch.judge.judgement import CellFacts
 from solwatch.judge.thresholds import MIN_ROUNDS, Thresholds
 from solwatch.stats.ratio import time_estimate
 
+FLOOR_SHARE = 0.8
+"""Of the commit's false-alarm rate; the screen and the confirmation together use up a fifth of it."""
+
 
 def missed_floor(facts: CellFacts, thresholds: Thresholds) -> str | None:
     """Return evidence when head is under its SOL floor even at the good end of its interval.
 
-    One-sided at the false-alarm rate, shared over looks and cells like every other way to fail a commit.
+    One-sided, at the share of the false-alarm rate that verdicts of slower leave, shared over looks and cells.
     """
     floor = facts.thresholds.sol_floor
     score = facts.head.score
     if floor is None or score is None or score.sol_score is None or unchecked_floor(facts) is not None:
         return None
-    rate = thresholds.false_alarm_rate / (len(thresholds.looks) * max(thresholds.family, 1))
+    rate = FLOOR_SHARE * thresholds.false_alarm_rate / (len(thresholds.looks) * max(thresholds.family, 1))
     time = time_estimate(_times(facts), 1 - 2 * rate)
     if time is None or time.low is None:
         return None

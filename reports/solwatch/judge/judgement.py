@@ -104,8 +104,8 @@ class LookDecision(msgspec.Struct, frozen=True, kw_only=True):
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     """Verdicts on all cells, what they rest on, and the exit code that follows.
 
-    ``verdicts`` and ``facts`` are in the order in which the record lists the cells. ``final``: cells that need no
-    more rounds.
+    ``verdicts`` and ``facts`` are in the order in which the record lists the cells. ``suspects``: cells that
+    fresh rounds have to confirm. ``final``: cells that need no more rounds.
     """
 
     verdicts: list[CellVerdict]
@@ -114,5 +114,6 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     exit_code: int
     thresholds: Thresholds
     looks: list[LookDecision]
+    suspects: list[str]
     final: list[str]
     completed: int

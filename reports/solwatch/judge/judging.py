@@ -7,13 +7,13 @@ import msgspec
 from solwatch.judge.case import Case, cases
 from solwatch.judge.evidence import decision_evidence, interval, side_evidence
 from solwatch.judge.floor import missed_floor, unchecked_floor
-from solwatch.judge.holm_t import HolmT
 from solwatch.judge.judgement import CellFacts, Coverage, Judgement, LookDecision
 from solwatch.judge.limits import limit_evidence, limit_reason
 from solwatch.judge.rule import Decision, Rule
 from solwatch.judge.series import cycles_log_ratios, log_ratios, null_log_ratios
 from solwatch.judge.side import measured_excess
 from solwatch.judge.thresholds import INTERVAL_LEVEL, MIN_ROUNDS, Thresholds
+from solwatch.judge.two_stage import TwoStage
 from solwatch.model.estimate import Estimate
 from solwatch.model.record import Ceilings, Record
 from solwatch.model.verdict import CellVerdict, Reason, Verdict, exit_code
@@ -32,7 +32,7 @@ def judge(record: Record, rule: Rule | None = None) -> Judgement:
     Thresholds come from ``record.header.config``. Raises ``RequestError`` for a margin that is not below its
     min effect.
     """
-    rule = rule or HolmT.from_config(record.header.config)
+    rule = rule or TwoStage.from_config(record.header.config)
     found = cases(record)
     thresholds = _thresholds(record, rule, found)
     decisions = _decide(record, rule, found)
@@ -44,6 +44,9 @@ def judge(record: Record, rule: Rule | None = None) -> Judgement:
         exit_code=int(exit_code(verdicts, undecided=record.header.config.undecided)),
         thresholds=thresholds,
         looks=_looks(decisions),
+        suspects=[
+            key for key, decision in decisions.items() if decision.suspected_at is not None and not decision.final
+        ],
         final=[
             case.info.key
             for case in found
@@ -66,6 +69,7 @@ def _thresholds(record: Record, rule: Rule, found: Sequence[Case]) -> Thresholds
         false_alarm_rate=config.false_alarm_rate,
         miss_rate=config.miss_rate,
         looks=rule.looks,
+        most_rounds=rule.most_rounds,
         family=_family(found, gated=True),
         trim_fraction=TRIM_FRACTION,
     )
@@ -101,7 +105,7 @@ def _verdict(case: Case, decision: Decision | None, thresholds: Thresholds, reco
         assert decision is not None, "a case without a finding is decided by the rule"
         verdict, reason = decision.verdict, decision.reason
         if verdict is Verdict.UNDECIDED:
-            reason = limit_reason(record, thresholds)
+            reason = limit_reason(decision, record, thresholds)
         advice = limit_evidence(reason, record, thresholds)
         evidence = decision_evidence(decision, ratio, facts, thresholds.miss_rate, advice)
     missed, unchecked = missed_floor(facts, thresholds), unchecked_floor(facts)

@@ -4,9 +4,13 @@ from collections.abc import Sequence
 
 import msgspec
 
+from solwatch.judge.judgement import Judgement
 from solwatch.judge.judging import judge
+from solwatch.judge.launch_path import CORRECTED_TIMER, NULL_KERNEL
 from solwatch.judge.rule import Rule
 from solwatch.model.record import Record, Round
+
+CARRIERS = 4
 
 
 class Pace(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,11 +40,11 @@ def pace(record: Record, *, elapsed_s: float, rule: Rule | None = None) -> Pace:
     keys = [cell.key for cell in record.header.cells]
     open_keys = [key for key in keys if key not in final]
     expected_s = _next_round_s(record.rounds, len(open_keys))
+    if not open_keys and NULL_KERNEL in judgement.suspects:
+        open_keys = _carriers(judgement)
     stop = None
-    if len(record.rounds) >= judgement.thresholds.looks[-1] and judgement.coverage.undecided:
-        stop = "rounds"
-    elif not open_keys:
-        stop = "decided"
+    if not open_keys:
+        stop = "rounds" if judgement.coverage.undecided else "decided"
     elif record.rounds and elapsed_s + (expected_s or 0.0) > record.header.config.budget_s:
         stop = "budget"
     return Pace(
@@ -49,6 +53,16 @@ def pace(record: Record, *, elapsed_s: float, rule: Rule | None = None) -> Pace:
         decided_keys=[key for key in keys if key in final],
         next_round_s=expected_s,
     )
+
+
+def _carriers(judgement: Judgement) -> list[str]:
+    """Return some short cells: the null kernel is timed in turn with them, and has to be confirmed."""
+    timed = [
+        (facts.head.time.point, key)
+        for key, facts in judgement.facts.items()
+        if key != NULL_KERNEL and facts.head.time is not None and CORRECTED_TIMER in facts.head.timers
+    ]
+    return [key for _, key in sorted(timed)[:CARRIERS]]
 
 
 def next_cells(record: Record, rule: Rule | None = None) -> list[str]:

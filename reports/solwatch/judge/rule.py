@@ -30,8 +30,9 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 
     ``verdict``: slower, faster, unchanged or undecided. ``reason``: of the times; what ended a run
     before its last look is not the rule's to say. ``final``: no more rounds are needed. ``decided_at``: the
-    number of completed rounds at which it fell. ``p_value``: of θ <= δ0, adjusted for cells and looks. ``mde``:
-    the slowdown, a fraction, that so many rounds with this noise call with probability 1 - ``miss_rate``.
+    number of completed rounds at which it fell. ``p_value``: of θ <= δ0, adjusted for cells and looks; where fresh
+    rounds confirmed or should have, of those alone. ``suspected_at``: the round after which they began. ``mde``: the
+    slowdown, a fraction, that so many rounds with this noise call with probability 1 - ``miss_rate``.
     """
 
     verdict: Verdict
@@ -40,6 +41,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     decided_at: int | None
     p_value: float | None
     mde: float | None
+    suspected_at: int | None = None
 
 
 class Rule(Protocol):
@@ -55,7 +57,11 @@ class Rule(Protocol):
 
     @property
     def looks(self) -> list[int]:
-        """Numbers of completed rounds at which a verdict may fall, ascending; measuring stops at the last."""
+        """Numbers of completed rounds at which a verdict may fall, ascending."""
+
+    @property
+    def most_rounds(self) -> int:
+        """Rounds after which every cell is through."""
 
     def decide(self, cells: Sequence[ComparedCell], *, family: int, completed: int, ended: bool) -> dict[str, Decision]:
         """Return the decision on each cell after ``completed`` rounds.

@@ -26,7 +26,7 @@ class Thresholds(msgspec.Struct, frozen=True, kw_only=True):
     """What holds for the whole commit; written into every judgement.
 
     ``family``: gated cells, over which ``false_alarm_rate`` holds together. ``looks``: completed rounds at which
-    a verdict may fall; the rates are shared out over them.
+    a verdict may fall; the rates are shared out over them. ``most_rounds``: when the last cell is through.
     """
 
     rule: str
@@ -34,6 +34,7 @@ class Thresholds(msgspec.Struct, frozen=True, kw_only=True):
     false_alarm_rate: float
     miss_rate: float
     looks: list[int]
+    most_rounds: int
     family: int
     trim_fraction: float
     interval_level: float = INTERVAL_LEVEL

@@ -16,8 +16,9 @@ from solwatch.stats.sign_bets import MOST, Bet, wealth
 SCREEN_RATE = 0.02
 """Chance that a commit that changed nothing has a suspect, if the screen's model holds."""
 
-CONFIRM_RATE = 0.01
-"""Chance that a suspect that is no slower than its margin is confirmed, whatever the noise is."""
+MOST_SUSPECTS = 0.1
+"""Suspects a commit that changed nothing has on average, at most: five times what the screen's model promises. A suspect
+may be confirmed by chance as often as the commit's false-alarm rate allows then."""
 
 CONFIRM_ROUNDS = 20
 SHIFT_SHARE = 0.75
@@ -43,20 +44,21 @@ class TwoStage:
 
     *slower*: θ <= δ0 is rejected by the screen (``SCREEN_RATE`` over cells and looks, Student t on winsorised log
     ratios), and then on rounds that follow, whose coins were not drawn yet, by a bet whose wealth reaches
-    1 / ``CONFIRM_RATE`` within ``CONFIRM_ROUNDS``. Given which processes were paired, the coin alone decides the sign
+    1 / ``confirm_rate`` within ``CONFIRM_ROUNDS``. Given which processes were paired, the coin alone decides the sign
     of a round's log ratio around θ: the second stage needs no model, so that false alarms are at most the number of
-    suspects × ``CONFIRM_RATE``. *faster*: the mirror image of the screen. *unchanged*: θ >= δ1 is rejected at
+    suspects × ``confirm_rate``. *faster*: the mirror image of the screen. *unchanged*: θ >= δ1 is rejected at
     ``miss_rate`` over the looks, and before the last one a speed-up of δ1 too, so that a faster kernel is not called
     unchanged for want of rounds. A verdict once final stands.
     """
 
+    confirm_rate: float
     miss_rate: float
     looks: list[int]
 
     @classmethod
     def from_config(cls, config: Config) -> "TwoStage":
         """Return the rule with the rates and looks of ``config``."""
-        return cls(config.miss_rate, sorted(set(config.rounds)))
+        return cls(min(0.5, config.false_alarm_rate / MOST_SUSPECTS), config.miss_rate, sorted(set(config.rounds)))
 
     @property
     def name(self) -> str:
@@ -70,7 +72,7 @@ class TwoStage:
         return (
             f"suspects by Student t over rounds, looked at after {looks} rounds, {100 * SCREEN_RATE:g} % per commit; "
             f"each confirmed on at most {CONFIRM_ROUNDS} fresh rounds by betting on the coin's signs, "
-            f"{100 * CONFIRM_RATE:g} %"
+            f"{100 * self.confirm_rate:g} %"
         )
 
     @property
@@ -90,7 +92,7 @@ class TwoStage:
                     states[cell.key] = self._looked_at(cell, seen[cell.key], look, last, rate)
                 elif last and not _is_through(states[cell.key]):
                     states[cell.key] = replace(states[cell.key], final=True)
-        return {cell.key: self._decision(cell, states[cell.key], rate, completed, ended) for cell in cells}
+        return {cell.key: self._decision(cell, states[cell.key], rate, completed) for cell in cells}
 
     def _looks_taken(self, completed: int, ended: bool) -> list[tuple[int, bool]]:
         taken = [look for look in self.looks if look <= completed]
@@ -114,7 +116,7 @@ class TwoStage:
             )
         return replace(here, final=last)
 
-    def _decision(self, cell: ComparedCell, state: _State, rate: float, completed: int, ended: bool) -> Decision:
+    def _decision(self, cell: ComparedCell, state: _State, rate: float, completed: int) -> Decision:
         if state.suspected_at is not None and state.seen is not None:
             state = self._confirmed(cell, state, state.seen, state.suspected_at, completed)
         elif state.verdict is Verdict.UNDECIDED and two_modes([each.log_ratio for each in cell.replicates]):
@@ -128,20 +130,23 @@ class TwoStage:
         return Decision(
             verdict=state.verdict,
             reason=state.reason,
-            final=state.final or ended,
+            final=state.final,
             decided_at=state.decided_at,
             p_value=state.p_value,
             mde=mde,
+            suspected_at=state.suspected_at,
         )
 
-    def _confirmed(self, cell: ComparedCell, state: _State, seen: Screened, suspected_at: int, completed: int) -> _State:
+    def _confirmed(
+        self, cell: ComparedCell, state: _State, seen: Screened, suspected_at: int, completed: int
+    ) -> _State:
         """Return the state after the fresh rounds: slower, not confirmed, or still a suspect."""
         margin = math.log1p(cell.margin)
         fresh = [each for each in cell.replicates if each.ordinal > suspected_at][:CONFIRM_ROUNDS]
         bet = Bet(SHIFT_SHARE * (seen.mean - margin), max(seen.spread, 1e-9))
         path = wealth([each.log_ratio - margin for each in fresh], bet)
         for each, held in zip(fresh, path, strict=True):
-            if held >= 1 / CONFIRM_RATE:
+            if held >= 1 / self.confirm_rate:
                 return replace(
                     state,
                     verdict=Verdict.SLOWER,
@@ -152,7 +157,7 @@ class TwoStage:
                 )
         held = path[-1] if path else 1.0
         left = min(CONFIRM_ROUNDS - len(fresh), suspected_at + 2 * CONFIRM_ROUNDS - completed)
-        hopeless = held * (1 + MOST) ** max(left, 0) < 1 / CONFIRM_RATE
+        hopeless = held * (1 + MOST) ** max(left, 0) < 1 / self.confirm_rate
         return replace(state, reason=Reason.UNCONFIRMED, final=hopeless, p_value=min(1.0, 1 / max(held, 1e-300)))
 
 

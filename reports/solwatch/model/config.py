@@ -45,7 +45,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     ``false_alarm_rate``: of a commit, over all its cells and looks together
     ``miss_rate``: of `unchanged`, for each cell (β)
     ``budget_s``: wall time for measuring
-    ``rounds``: looks at which a verdict may fall, in completed rounds; measuring stops at the last
+    ``rounds``: looks at which a cell may be decided or become a suspect, in completed rounds; fresh ones confirm
     ``hang_s``: a worker silent for this long is ended
     ``undecided``: whether a gate with undecided cells passes or fails
     ``cell_set``: named set of cells that is measured unless the command line names another
@@ -69,7 +69,9 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     false_alarm_rate: Fraction = 0.001
     miss_rate: Fraction = 0.01
     budget_s: Budget = 300.0
-    rounds: Annotated[list[Count], msgspec.Meta(min_length=1)] = msgspec.field(default_factory=lambda: [6, 10, 16])
+    rounds: Annotated[list[Count], msgspec.Meta(min_length=1)] = msgspec.field(
+        default_factory=lambda: [5, 6, 7, 8, 10, 12, 14, 16]
+    )
     hang_s: Patience = 120.0
     undecided: Literal["pass", "fail"] = "pass"
     cell_set: Text = "standard"
