@@ -41,7 +41,10 @@ def compare(request: Request, services: Services) -> Outcome:
 
 def _measured(request: Request, services: Services, ready: Session, path: Path) -> Record:
     base = ready.base
-    most = request.rounds or (TwoStage.from_config(request.config).most_rounds if base else RUN_ROUNDS)
+    rule = TwoStage.from_config(request.config)
+    most = request.rounds or (rule.most_rounds if base else RUN_ROUNDS)
+    if base and most < rule.least_rounds:
+        services.say(f"{most} rounds can't show a slowdown, it takes at least {rule.least_rounds}: raise --rounds")
     job = Measuring(
         benches=ready.benches,
         head=ready.head.side,

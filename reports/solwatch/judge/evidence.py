@@ -51,8 +51,8 @@ def decision_evidence(
         return [
             measured,
             f"a change within the margin of {percent(limits.margin)} is ruled out: suspected after "
-            f"{decision.suspected_at} rounds, confirmed on {(decision.decided_at or 0) - (decision.suspected_at or 0)} "
-            f"fresh ones, p = {decision.p_value:.2g} by the coin alone",
+            f"{decision.suspected_at} rounds, confirmed by fresh ones up to round {decision.decided_at}, "
+            f"p = {decision.p_value:.2g} by the coin alone",
         ]
     if decision.verdict is Verdict.FASTER:
         return [measured, f"a change within the margin of {percent(limits.margin)} is ruled out"]
@@ -69,7 +69,10 @@ def decision_evidence(
         f"a run with this noise calls a slowdown of {percent(decision.mde)} {percent(1 - miss_rate)} of the time "
         f"(MDE); wanted {percent(limits.min_effect)}"
     )
-    return [measured, seen, limit]
+    if decision.suspected_at is None:
+        return [measured, seen, limit]
+    suspected = f"it looked slower after {decision.suspected_at} rounds; the rounds since then have not confirmed that"
+    return [measured, suspected, seen, limit]
 
 
 def side_evidence(facts: CellFacts, null_ratio: Estimate | None, exceeded: list[str]) -> list[str]:

@@ -1,5 +1,7 @@
 """Whether a cell holds its SOL floor."""
 
+from collections.abc import Sequence
+
 from solwatch.judge.judgement import CellFacts
 from solwatch.judge.thresholds import MIN_ROUNDS, Thresholds
 from solwatch.stats.ratio import time_estimate
@@ -15,10 +17,12 @@ def missed_floor(facts: CellFacts, thresholds: Thresholds) -> str | None:
     """
     floor = facts.thresholds.sol_floor
     score = facts.head.score
-    if floor is None or score is None or score.sol_score is None or unchecked_floor(facts) is not None:
+    if floor is None or score is None or score.sol_score is None:
+        return None
+    if unchecked_floor(facts, thresholds) is not None:
         return None
     rate = FLOOR_SHARE * thresholds.false_alarm_rate / (len(thresholds.looks) * max(thresholds.family, 1))
-    time = time_estimate(_times(facts), 1 - 2 * rate)
+    time = time_estimate(_times(facts, thresholds.looks), 1 - 2 * rate)
     if time is None or time.low is None:
         return None
     best = score.t_sol_s / time.low
@@ -27,9 +31,9 @@ def missed_floor(facts: CellFacts, thresholds: Thresholds) -> str | None:
     return f"SOL score {score.sol_score:.3f}, at best {best:.3f}, is under the floor of {floor:.3f} (sol_floor)"
 
 
-def unchecked_floor(facts: CellFacts) -> str | None:
+def unchecked_floor(facts: CellFacts, thresholds: Thresholds) -> str | None:
     """Return why a SOL floor that was set says nothing, and what to do; ``None`` without a floor or with a score."""
-    floor, score, measured = facts.thresholds.sol_floor, facts.head.score, len(_times(facts))
+    floor, score, measured = facts.thresholds.sol_floor, facts.head.score, len(_times(facts, thresholds.looks))
     if floor is None:
         return None
     if facts.work is None:
@@ -45,5 +49,8 @@ def unchecked_floor(facts: CellFacts) -> str | None:
     return f"the SOL floor of {floor:.3f} (sol_floor) could not be checked: {why}"
 
 
-def _times(facts: CellFacts) -> list[float]:
-    return [fact.head_s for fact in facts.rounds if fact.head_s is not None]
+def _times(facts: CellFacts, looks: Sequence[int]) -> list[float]:
+    """Return head's times up to the last look that the cell reached: at any other round chance had more tries."""
+    reached = facts.rounds[-1].ordinal if facts.rounds else 0
+    cut = max((look for look in looks if look <= reached), default=reached)
+    return [fact.head_s for fact in facts.rounds if fact.head_s is not None and fact.ordinal <= cut]

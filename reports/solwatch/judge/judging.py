@@ -108,7 +108,7 @@ def _verdict(case: Case, decision: Decision | None, thresholds: Thresholds, reco
             reason = limit_reason(decision, record, thresholds)
         advice = limit_evidence(reason, record, thresholds)
         evidence = decision_evidence(decision, ratio, facts, thresholds.miss_rate, advice)
-    missed, unchecked = missed_floor(facts, thresholds), unchecked_floor(facts)
+    missed, unchecked = missed_floor(facts, thresholds), unchecked_floor(facts, thresholds)
     if missed is not None and (verdict in FLOORED or verdict is Verdict.SLOWER):
         evidence.append(missed)
         if verdict in FLOORED:

@@ -10,7 +10,12 @@ _BY_STOP = {"budget": Reason.BUDGET, "rounds": Reason.ROUNDS}
 
 def limit_reason(decision: Decision, record: Record, thresholds: Thresholds) -> Reason:
     """Return why a cell is undecided: what the rule says when it is through with it, else what ended the run."""
-    if decision.final and len(record.rounds) >= thresholds.looks[-1]:
+    taken = len(record.rounds)
+    if decision.reason is Reason.UNCONFIRMED:
+        through = decision.final or taken >= thresholds.most_rounds
+    else:
+        through = decision.final and taken >= thresholds.looks[-1]
+    if through:
         return decision.reason
     return _BY_STOP.get(record.end.stopped if record.end else "", Reason.INTERRUPTED)
 
@@ -26,7 +31,7 @@ def limit_evidence(reason: Reason, record: Record, thresholds: Thresholds) -> st
     if reason is Reason.INTERRUPTED:
         return f"measuring was interrupted {taken}: measure again"
     if reason is Reason.UNCONFIRMED:
-        return "it looked slower, but fresh rounds did not confirm that: measure again, or quieten the machine"
+        return "fresh rounds did not confirm that it is slower: measure again, or quieten the machine"
     if reason is Reason.TWO_MODES:
         return (
             "its rounds fall into two heaps: the kernel, or where its buffers lie, has two modes; find the cause, or "

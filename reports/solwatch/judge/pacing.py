@@ -39,9 +39,9 @@ def pace(record: Record, *, elapsed_s: float, rule: Rule | None = None) -> Pace:
     final = set(judgement.final)
     keys = [cell.key for cell in record.header.cells]
     open_keys = [key for key in keys if key not in final]
+    if NULL_KERNEL in judgement.suspects:
+        open_keys = _with_carriers(open_keys, judgement)
     expected_s = _next_round_s(record.rounds, len(open_keys))
-    if not open_keys and NULL_KERNEL in judgement.suspects:
-        open_keys = _carriers(judgement)
     stop = None
     if not open_keys:
         stop = "rounds" if judgement.coverage.undecided else "decided"
@@ -55,14 +55,17 @@ def pace(record: Record, *, elapsed_s: float, rule: Rule | None = None) -> Pace:
     )
 
 
-def _carriers(judgement: Judgement) -> list[str]:
-    """Return some short cells: the null kernel is timed in turn with them, and has to be confirmed."""
+def _with_carriers(open_keys: list[str], judgement: Judgement) -> list[str]:
+    """Return ``open_keys``, with some short cells when none of those has the null kernel timed in turn with it."""
     timed = [
         (facts.head.time.point, key)
         for key, facts in judgement.facts.items()
         if key != NULL_KERNEL and facts.head.time is not None and CORRECTED_TIMER in facts.head.timers
     ]
-    return [key for _, key in sorted(timed)[:CARRIERS]]
+    if {key for _, key in timed} & set(open_keys):
+        return open_keys
+    wanted = {*open_keys, *(key for _, key in sorted(timed)[:CARRIERS])}
+    return [key for key in judgement.facts if key in wanted]
 
 
 def next_cells(record: Record, rule: Rule | None = None) -> list[str]:

@@ -8,6 +8,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from solwatch.judge.launch_path import NULL_KERNEL
 from solwatch.judge.rule import ComparedCell
 from solwatch.stats.student import upper_tail
 from solwatch.stats.winsorised import winsorised_moments
@@ -46,14 +47,17 @@ def screened(cells: Sequence[ComparedCell], look: int, least_rounds: int) -> dic
     """Return the cells that have ``least_rounds`` usable rounds among the first ``look``.
 
     A cell's variance is drawn up towards the median of all cells' as if that were ``PRIOR_ROUNDS`` of its own
-    rounds; a few rounds that agree by chance must not look like certainty. It is never drawn down.
+    rounds; a few rounds that agree by chance must not look like certainty. It is never drawn down. The null kernel,
+    which scatters ten times as much, has no part in that median.
     """
     found = {}
     for cell in cells:
         moments = winsorised_moments([each.log_ratio for each in cell.replicates if each.ordinal <= look])
         if moments is not None and moments.spread is not None and moments.count >= least_rounds:
             found[cell.key] = (moments.mean, moments.spread, moments.count)
-    common = statistics.median(spread**2 for _, spread, _ in found.values()) if found else 0.0
+    own = [spread**2 for key, (_, spread, _) in found.items() if key != NULL_KERNEL]
+    # Of two the lower: one noisy cell must not hide what a quiet one shows.
+    common = statistics.median_low(own) if own else 0.0
     return {key: _drawn_up(mean, spread, count, common) for key, (mean, spread, count) in found.items()}
 
 

@@ -8,10 +8,11 @@ from solwatch.judge.rule import ComparedCell, Decision
 from solwatch.judge.screen import Screened, screened
 from solwatch.judge.thresholds import MIN_ROUNDS
 from solwatch.model.config import Config
+from solwatch.model.errors import RequestError
 from solwatch.model.verdict import Reason, Verdict
 from solwatch.stats.detectable import detectable_slowdown
 from solwatch.stats.modes import two_modes
-from solwatch.stats.sign_bets import MOST, Bet, wealth
+from solwatch.stats.sign_bets import MOST, Bet, fewest_values, wealth
 
 SCREEN_RATE = 0.02
 """Chance that a commit that changed nothing has a suspect, if the screen's model holds."""
@@ -57,8 +58,18 @@ class TwoStage:
 
     @classmethod
     def from_config(cls, config: Config) -> "TwoStage":
-        """Return the rule with the rates and looks of ``config``."""
-        return cls(min(0.5, config.false_alarm_rate / MOST_SUSPECTS), config.miss_rate, sorted(set(config.rounds)))
+        """Return the rule with the rates and looks of ``config``.
+
+        Raises ``RequestError`` for a false-alarm rate that all fresh rounds together could not confirm at.
+        """
+        confirm_rate = min(0.5, config.false_alarm_rate / MOST_SUSPECTS)
+        if fewest_values(confirm_rate) > CONFIRM_ROUNDS:
+            least = MOST_SUSPECTS * (1 + MOST) ** -CONFIRM_ROUNDS
+            raise RequestError(
+                f"false_alarm_rate is {config.false_alarm_rate:g}: {CONFIRM_ROUNDS} fresh rounds can't confirm a "
+                f"slowdown so surely; choose {least:.1g} or more in [tool.solwatch]"
+            )
+        return cls(confirm_rate, config.miss_rate, sorted(set(config.rounds)))
 
     @property
     def name(self) -> str:
@@ -79,6 +90,11 @@ class TwoStage:
     def most_rounds(self) -> int:
         """No cell needs more rounds than this."""
         return self.looks[-1] + CONFIRM_ROUNDS
+
+    @property
+    def least_rounds(self) -> int:
+        """A run of fewer rounds can't call any cell slower."""
+        return max(self.looks[0], MIN_ROUNDS) + fewest_values(self.confirm_rate)
 
     def decide(self, cells: Sequence[ComparedCell], *, family: int, completed: int, ended: bool) -> dict[str, Decision]:
         """Return the decision on each cell; see ``Rule.decide``."""
@@ -158,7 +174,7 @@ class TwoStage:
         held = path[-1] if path else 1.0
         left = min(CONFIRM_ROUNDS - len(fresh), suspected_at + 2 * CONFIRM_ROUNDS - completed)
         hopeless = held * (1 + MOST) ** max(left, 0) < 1 / self.confirm_rate
-        return replace(state, reason=Reason.UNCONFIRMED, final=hopeless, p_value=min(1.0, 1 / max(held, 1e-300)))
+        return replace(state, reason=Reason.UNCONFIRMED, final=hopeless, p_value=1 / max([1.0, *path]))
 
 
 def _is_through(state: _State) -> bool:

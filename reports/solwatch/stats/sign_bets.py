@@ -37,10 +37,15 @@ class Bet:
         return math.copysign(min((ratio - 1) / (ratio + 1), MOST), value)
 
 
+def fewest_values(rate: float) -> int:
+    """Return how many values, all positive and as large as can be, it takes until wealth is 1 / ``rate``."""
+    return math.ceil(math.log(1 / rate) / math.log1p(MOST))
+
+
 def wealth(values: Iterable[float], bet: Bet) -> list[float]:
-    """Return the wealth after each value, from 1; a value of 0 has no sign and changes nothing."""
+    """Return the wealth after each value, from 1; 0 and NaN have no sign and change nothing."""
     held, path = 1.0, []
     for value in values:
-        held *= 1 + (bet.stake(value) if value else 0.0)
+        held *= 1 + (bet.stake(value) if abs(value) > 0 else 0.0)
         path.append(held)
     return path

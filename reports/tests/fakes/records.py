@@ -100,7 +100,7 @@ def o_proj_work(tokens: int, k: int, n: int, dtype: str = "bfloat16") -> Work:
 def record(
     cells: Sequence[FakeCell],
     *,
-    rounds: int = 10,
+    rounds: int = 16,
     seed: int = 1,
     config: Config | None = None,
     alone: bool = False,

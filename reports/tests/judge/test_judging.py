@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
+import msgspec
 import pytest
 from fakes.gpu_run import gpu_record
 from fakes.records import CPU, CPU_CEILINGS, FakeCell, always, o_proj_work, record
@@ -32,7 +33,7 @@ def only(judgement: Judgement) -> CellVerdict:
 
 @pytest.mark.parametrize(
     ("ratio", "verdict", "code"),
-    [(1.05, Verdict.SLOWER, 1), (0.95, Verdict.FASTER, 0), (1.0, Verdict.UNCHANGED, 0)],
+    [(1.05, Verdict.SLOWER, 1), (1.013, Verdict.SLOWER, 1), (0.95, Verdict.FASTER, 0), (1.0, Verdict.UNCHANGED, 0)],
 )
 def test_times_decide(ratio: float, verdict: Verdict, code: int) -> None:
     judgement = judge(record([FakeCell(key="a", ratio=ratio)]))
@@ -43,6 +44,8 @@ def test_times_decide(ratio: float, verdict: Verdict, code: int) -> None:
     assert cell.slowdown_ratio is not None
     assert cell.slowdown_ratio.point == pytest.approx(ratio, rel=0.004)
     assert f"over {cell.rounds} rounds" in cell.evidence[0]
+    if verdict is Verdict.SLOWER:
+        assert "suspected after 5 rounds, confirmed by fresh ones up to round 1" in cell.evidence[1]
     assert judgement.coverage.text == "1 of 1 decided"
 
 
@@ -59,10 +62,20 @@ def test_noise_is_undecided_and_a_run_that_decided_nothing_exits_with_4() -> Non
     ("rounds", "stopped", "reason", "said"),
     [
         (16, "rounds", Reason.NOISE, "all 16 rounds were taken: quieten the machine, raise rounds in [tool.solwatch]"),
-        (7, "budget", Reason.BUDGET, "the budget of 300 s ended measuring after 7 of 16 rounds: raise budget_s"),
-        (7, "rounds", Reason.ROUNDS, "asked for ended measuring after 7 of 16 rounds: raise --rounds or leave it out"),
-        (7, "interrupted", Reason.INTERRUPTED, "measuring was interrupted after 7 of 16 rounds: measure again"),
-        (7, None, Reason.INTERRUPTED, "measuring was interrupted after 7 of 16 rounds: measure again"),
+        (
+            7,
+            "budget",
+            Reason.BUDGET,
+            "the budget of 300 s ended measuring after 7 of at most 36 rounds: raise budget_s",
+        ),
+        (
+            7,
+            "rounds",
+            Reason.ROUNDS,
+            "asked for ended measuring after 7 of at most 36 rounds: raise --rounds or leave it out",
+        ),
+        (7, "interrupted", Reason.INTERRUPTED, "measuring was interrupted after 7 of at most 36 rounds: measure again"),
+        (7, None, Reason.INTERRUPTED, "measuring was interrupted after 7 of at most 36 rounds: measure again"),
     ],
 )
 def test_an_undecided_cell_names_the_limit_that_kept_it_so(
@@ -71,6 +84,53 @@ def test_an_undecided_cell_names_the_limit_that_kept_it_so(
     cell = only(judge(record([FakeCell(key="a", spread=0.1)], rounds=rounds, stopped=stopped)))
     assert (cell.verdict, cell.reason) == (Verdict.UNDECIDED, reason)
     assert said in cell.evidence[2]
+
+
+@pytest.mark.parametrize(
+    ("rounds", "stopped", "reason", "said"),
+    [
+        (9, "budget", Reason.BUDGET, "the budget of 300 s ended measuring after 9 of at most 36 rounds"),
+        (5, "rounds", Reason.ROUNDS, "asked for ended measuring after 5 of at most 36 rounds"),
+        (9, None, Reason.INTERRUPTED, "measuring was interrupted after 9 of at most 36 rounds"),
+    ],
+)
+def test_a_suspect_that_a_limit_left_unconfirmed_is_not_slower_and_says_so(
+    rounds: int, stopped: str | None, reason: Reason, said: str
+) -> None:
+    judgement = judge(record([FakeCell(key="a", ratio=1.05)], rounds=rounds, stopped=stopped))
+    cell = only(judgement)
+    assert (cell.verdict, cell.reason, judgement.suspects) == (Verdict.UNDECIDED, reason, ["a"])
+    assert "it looked slower after 5 rounds" in cell.evidence[1]
+    assert said in cell.evidence[3]
+
+
+def test_a_suspect_that_fresh_rounds_do_not_confirm_is_given_up() -> None:
+    slow, same = (record([FakeCell(key="a", ratio=ratio)], rounds=36, stopped=None) for ratio in (1.03, 1.0))
+    taken = msgspec.structs.replace(slow, rounds=[*slow.rounds[:5], *same.rounds[5:]])
+    at = next(n for n in range(5, 37) if judge(msgspec.structs.replace(taken, rounds=taken.rounds[:n])).final)
+    assert at < 26
+    judgement = judge(msgspec.structs.replace(taken, rounds=taken.rounds[:at]))
+    cell = only(judgement)
+    assert (cell.verdict, cell.reason, judgement.suspects) == (Verdict.UNDECIDED, Reason.UNCONFIRMED, [])
+    assert "fresh rounds did not confirm" in cell.evidence[-1]
+
+
+def test_void_rounds_only_delay_a_suspect() -> None:
+    cell = FakeCell(key="a", ratio=1.05, voided=frozenset(range(5, 22)))
+    found = only(judge(record([cell], rounds=36, stopped="rounds")))
+    assert (found.verdict, found.reason) == (Verdict.SLOWER, Reason.ABOVE_MARGIN)
+    cell = FakeCell(key="a", ratio=1.05, voided=frozenset(range(13, 36, 2)))
+    found = only(judge(record([cell], rounds=36, stopped="rounds")))
+    assert found.verdict is Verdict.SLOWER
+
+
+def test_a_floor_is_looked_at_only_at_the_looks() -> None:
+    config = Config(cells=[CellOverride(match="a", sol_floor=0.36)], rounds=[5])
+    good, bad = (FakeCell(key="a", base_s=base_s, work=WORK) for base_s in (19e-6, 30e-6))
+    first, later = (record([cell], rounds=12, config=config) for cell in (good, bad))
+    taken = msgspec.structs.replace(first, rounds=[*first.rounds[:5], *later.rounds[5:]])
+    assert only(judge(taken)).verdict is not Verdict.BELOW_FLOOR
+    assert only(judge(later)).verdict is Verdict.BELOW_FLOOR
 
 
 def test_undecided_cells_fail_only_where_asked() -> None:
@@ -160,7 +220,7 @@ def test_a_time_that_beats_a_measured_ceiling_loses_only_its_score() -> None:
 def test_a_cpu_is_held_to_ten_per_cent() -> None:
     work = Work(flops=6e7, traffic_bytes=1e6, dtype="float32")
     cells = [FakeCell(key="a", base_s=2e-3, ratio=1.05, spread=0.01, work=work)]
-    judgement = judge(record(cells, rounds=16, fingerprint=CPU, ceilings=CPU_CEILINGS))
+    judgement = judge(record(cells, rounds=36, fingerprint=CPU, ceilings=CPU_CEILINGS))
     assert only(judgement).min_effect == 0.10
     assert only(judgement).verdict in (Verdict.UNCHANGED, Verdict.SLOWER)
 
@@ -275,9 +335,11 @@ def test_judging_again_gives_the_same_and_does_not_depend_on_when() -> None:
 
 def test_looks_tell_when_each_verdict_fell() -> None:
     judgement = judge(record([FakeCell(key="a", ratio=1.1), FakeCell(key="b", spread=0.004)], rounds=16))
-    assert judgement.looks[0].completed == 6
-    assert judgement.looks[0].verdicts["a"] is Verdict.SLOWER
-    assert judgement.facts["a"].decided_at == 6
+    fallen = {key: look.completed for look in judgement.looks for key in look.verdicts}
+    assert (fallen["b"], fallen[NULL_KERNEL]) == (7, 5)
+    # A suspect after the first look, and seven fresh rounds: fewer can't confirm it.
+    assert judgement.facts["a"].decided_at == fallen["a"] == 12
+    assert judgement.suspects == []
 
 
 def test_another_rule_can_stand_behind_the_port() -> None:
@@ -285,6 +347,7 @@ def test_another_rule_can_stand_behind_the_port() -> None:
         name = "suspicious"
         text = "everything is slower"
         looks: ClassVar[list[int]] = [1]
+        most_rounds = 1
 
         def decide(
             self, cells: Sequence[ComparedCell], *, family: int, completed: int, ended: bool

@@ -69,5 +69,5 @@ def test_holds_no_number_that_json_does_not_know() -> None:
 def test_keeps_rounds_but_not_samples() -> None:
     found = json.loads(document(gpu_record()))
     facts = next(iter(found["judgement"]["facts"].values()))
-    assert len(facts["rounds"]) == 10
+    assert len(facts["rounds"]) == 16
     assert "samples_s" not in json.dumps(found)

@@ -60,7 +60,7 @@ def test_a_narrow_terminal_has_the_figures_under_each_cell() -> None:
     taken = record([FakeCell(key="o_proj.OProj(1, 'llama-3-8b')", ratio=1.2, work=o_proj_work(1, 4096, 4096))])
     lines = text(taken, width=48).splitlines()
     at = lines.index("o_proj.OProj(1, 'llama-3-8b')")
-    assert lines[at + 1 : at + 3] == ["  slower +19.96 %", "  head 23.99 µs  SOL 0.291"]
+    assert lines[at + 1 : at + 3] == ["  slower +20.00 %", "  head 23.99 µs  SOL 0.291"]
     assert not any("───" in line for line in lines)
 
 
@@ -135,7 +135,7 @@ def test_a_run_without_cells_has_no_table() -> None:
 
 @pytest.mark.parametrize(("ratio", "unit"), [(1.9, "%"), (2.2, "×")])
 def test_an_interval_has_one_unit(ratio: float, unit: str) -> None:
-    taken = record([FakeCell(key="a", ratio=ratio, spread=0.2)])
+    taken = record([FakeCell(key="a", ratio=ratio, spread=0.2)], rounds=10)
     row = next(row for row in report_view(taken, judge(taken)).rows if row.key == "a")
     assert row.ratio_low < 2 < row.ratio_high
     assert row.interval.count(unit) == 2
