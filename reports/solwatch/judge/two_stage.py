@@ -18,8 +18,9 @@ SCREEN_RATE = 0.02
 """Chance that a commit that changed nothing has a suspect, if the screen's model holds."""
 
 MOST_SUSPECTS = 0.1
-"""Suspects a commit that changed nothing has on average, at most: five times what the screen's model promises. A suspect
-may be confirmed by chance as often as the commit's false-alarm rate allows then."""
+"""Suspects that a commit that changed nothing has on average, at most: five times what the screen's model promises.
+
+A suspect may be confirmed by chance as often as the commit's false-alarm rate allows then."""
 
 CONFIRM_ROUNDS = 20
 SHIFT_SHARE = 0.75
@@ -67,7 +68,7 @@ class TwoStage:
             least = MOST_SUSPECTS * (1 + MOST) ** -CONFIRM_ROUNDS
             raise RequestError(
                 f"false_alarm_rate is {config.false_alarm_rate:g}: {CONFIRM_ROUNDS} fresh rounds can't confirm a "
-                f"slowdown so surely; choose {least:.1g} or more in [tool.solwatch]"
+                f"slowdown so surely; choose {least:.2g} or more in [tool.solwatch]"
             )
         return cls(confirm_rate, config.miss_rate, sorted(set(config.rounds)))
 
@@ -96,6 +97,12 @@ class TwoStage:
         """A run of fewer rounds can't call any cell slower."""
         return max(self.looks[0], MIN_ROUNDS) + fewest_values(self.confirm_rate)
 
+    @property
+    def _unchanged_from(self) -> int:
+        # By the coin alone n rounds all lie on one side of θ, as in one of two modes, with probability 2^-n: while
+        # that is above the miss rate no cell is called unchanged, unless no round will follow.
+        return math.ceil(math.log2(1 / self.miss_rate))
+
     def decide(self, cells: Sequence[ComparedCell], *, family: int, completed: int, ended: bool) -> dict[str, Decision]:
         """Return the decision on each cell; see ``Rule.decide``."""
         shares = len(self.looks)
@@ -118,14 +125,14 @@ class TwoStage:
 
     def _looked_at(self, cell: ComparedCell, seen: Screened, look: int, last: bool, rate: float) -> _State:
         margin, target = math.log1p(cell.margin), math.log1p(cell.min_effect)
-        each = self.miss_rate / len(self.looks)
+        each = self.miss_rate / max(1, sum(each >= self._unchanged_from for each in self.looks))
         p_slower = seen.p_above(margin)
         here = _State(seen=seen, p_value=min(1.0, p_slower * SCREEN_RATE / rate))
         if p_slower <= rate:
             return replace(here, suspected_at=look)
         if seen.p_below(-margin) <= rate:
             return replace(here, verdict=Verdict.FASTER, reason=Reason.BELOW_MARGIN, final=True, decided_at=look)
-        if seen.p_below(target) <= each:
+        if (last or look >= self._unchanged_from) and seen.p_below(target) <= each:
             final = last or seen.p_above(-target) <= each
             return replace(
                 here, verdict=Verdict.UNCHANGED, reason=Reason.WITHIN_MIN_EFFECT, final=final, decided_at=look

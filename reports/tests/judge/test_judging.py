@@ -66,13 +66,13 @@ def test_noise_is_undecided_and_a_run_that_decided_nothing_exits_with_4() -> Non
             7,
             "budget",
             Reason.BUDGET,
-            "the budget of 300 s ended measuring after 7 of at most 36 rounds: raise budget_s",
+            "300 s ended measuring after 7 of at most 36 rounds: raise budget_s (--budget)",
         ),
         (
             7,
             "rounds",
             Reason.ROUNDS,
-            "asked for ended measuring after 7 of at most 36 rounds: raise --rounds or leave it out",
+            "ended measuring after 7 of at most 36 rounds: raise --rounds or leave it out",
         ),
         (7, "interrupted", Reason.INTERRUPTED, "measuring was interrupted after 7 of at most 36 rounds: measure again"),
         (7, None, Reason.INTERRUPTED, "measuring was interrupted after 7 of at most 36 rounds: measure again"),
@@ -336,7 +336,7 @@ def test_judging_again_gives_the_same_and_does_not_depend_on_when() -> None:
 def test_looks_tell_when_each_verdict_fell() -> None:
     judgement = judge(record([FakeCell(key="a", ratio=1.1), FakeCell(key="b", spread=0.004)], rounds=16))
     fallen = {key: look.completed for look in judgement.looks for key in look.verdicts}
-    assert (fallen["b"], fallen[NULL_KERNEL]) == (7, 5)
+    assert (fallen["b"], fallen[NULL_KERNEL]) == (8, 7)
     # A suspect after the first look, and seven fresh rounds: fewer can't confirm it.
     assert judgement.facts["a"].decided_at == fallen["a"] == 12
     assert judgement.suspects == []
