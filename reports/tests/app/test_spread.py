@@ -81,7 +81,9 @@ def test_each_cell_stays_on_its_gpu_and_the_verdicts_are_those_of_one(two: Any, 
     assert outcome.judgement.exit_code == ExitCode.SLOWER
     assert all(len(gpus) == 1 for gpus in gpus_of(outcome).values())
     assert sorted(gpu for (gpu,) in gpus_of(outcome).values()) == [0, 0, 3, 3]
-    assert [len(round_.cells) for round_ in outcome.record.rounds] == [4] * 5
+    # Five rounds until all are suspects, and seven fresh ones at least.
+    assert len(outcome.record.rounds) >= 12
+    assert {len(round_.cells) for round_ in outcome.record.rounds[:12]} == {4}
     assert len(servers) == 2
     assert alive(servers) == []
     assert sorted(path.name for path in (two.root / "build/solwatch/caches").iterdir()) == ["gpu-0", "gpu-1"]
