@@ -201,7 +201,10 @@ def main() -> int:
         size: replay(cells, rule, runs=asked.planted_runs, planted=size, seed=asked.seed) for size in asked.sizes
     }
     for size, tally in tallies.items():
-        console.print(f"{100 * size:g} % planted in all cells: {statistics.fmean(tally.rounds):.1f} rounds on average")
+        console.print(
+            f"{100 * size:g} % planted in all cells: {tally.suspects / tally.runs:.4f} suspects a run, a cell slower in "
+            f"{tally.alarm_runs} of {tally.runs} runs, {statistics.fmean(tally.rounds):.1f} rounds on average"
+        )
     if tallies:
         console.print(detection_table(cells, tallies))
     return 0
