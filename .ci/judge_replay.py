@@ -202,8 +202,8 @@ def main() -> int:
     }
     for size, tally in tallies.items():
         console.print(
-            f"{100 * size:g} % planted in all cells: {tally.suspects / tally.runs:.4f} suspects a run, a cell slower in "
-            f"{tally.alarm_runs} of {tally.runs} runs, {statistics.fmean(tally.rounds):.1f} rounds on average"
+            f"{100 * size:g} % planted in all cells: {tally.suspects / tally.runs:.4f} suspects a run, a cell slower "
+            f"in {tally.alarm_runs} of {tally.runs} runs, {statistics.fmean(tally.rounds):.1f} rounds on average"
         )
     if tallies:
         console.print(detection_table(cells, tallies))

@@ -44,7 +44,9 @@ def _measured(request: Request, services: Services, ready: Session, path: Path) 
     rule = TwoStage.from_config(request.config)
     most = request.rounds or (rule.most_rounds if base else RUN_ROUNDS)
     if base and most < rule.least_rounds:
-        services.say(f"{most} rounds can't show a slowdown, it takes at least {rule.least_rounds}: raise --rounds")
+        services.say(
+            f"rounds are limited to {most}, a slowdown can't show in less than {rule.least_rounds}: raise --rounds"
+        )
     job = Measuring(
         benches=ready.benches,
         head=ready.head.side,

@@ -54,6 +54,7 @@ def test_a_wrong_result_is_broken_never_fast(toy: Any) -> None:
     assert outcome.judgement.exit_code == ExitCode.SLOWER
     # 2 x 0 is 0: only the sizes with other elements can tell, and all have them
     assert {cell.reason for cell in outcome.judgement.verdicts} == {Reason.WRONG_RESULT}
+    assert "rounds are limited to 1, a slowdown can't show in less than 12: raise --rounds" in toy.said
 
 
 def test_a_hanging_head_is_ended_and_broken(toy: Any) -> None:
