@@ -1,5 +1,6 @@
 """The plots of ``gate`` and ``run``: measure a session in rounds, judge, keep, report."""
 
+import shlex
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -63,7 +64,7 @@ def _measured(request: Request, services: Services, ready: Session, path: Path) 
         ):
             return measure(job, writer, progress, clock=services.clock)
     except (KeyboardInterrupt, SolwatchError):
-        services.say(f"completed rounds are kept: 'solwatch report {path}' judges them")
+        services.say(f"completed rounds are kept: {shlex.join(['solwatch', 'report', str(path)])} judges them")
         raise
 
 

@@ -108,7 +108,13 @@ def session(request: Request, services: Services) -> Iterator[Session]:
         services.say(f"surveying cells and ceilings on {bench.device}")
         if base and apart:
             _require_opens(bench, base)
-        found = survey(bench, head.side, (base.side, base.benchmarks_dir) if base else None, request.selection)
+        found = survey(
+            bench,
+            head.side,
+            (base.side, base.benchmarks_dir) if base else None,
+            request.selection,
+            request.config.cells,
+        )
         header = _header(request, services, found, head, base, bench, places)
         yield Session(benches=benches, head=head, base=base, survey=found, header=header)
 

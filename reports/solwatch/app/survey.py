@@ -1,14 +1,17 @@
 """What there is to measure: both suites' cells, the work they do, the device and its ceilings."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from solwatch.app.asking import ceilings_for, open_suite, work_of
 from solwatch.app.processes import CellFailed
 from solwatch.app.selection import nothing_selected, require_known_set, select
 from solwatch.app.sides import Bench, Side
+from solwatch.judge.launch_path import NULL_KERNEL
 from solwatch.model.cell import CellInfo, CellSelection, Work
+from solwatch.model.config import CellOverride
 from solwatch.model.errors import MachineError, NothingMeasuredError
 from solwatch.model.fingerprint import Fingerprint
 from solwatch.model.protocol import Opened
@@ -37,7 +40,13 @@ class Survey:
     notes: list[str] = field(default_factory=list)
 
 
-def survey(bench: Bench, head: Side, base: tuple[Side, Path] | None, selection: CellSelection) -> Survey:
+def survey(
+    bench: Bench,
+    head: Side,
+    base: tuple[Side, Path] | None,
+    selection: CellSelection,
+    overrides: Sequence[CellOverride] = (),
+) -> Survey:
     """List head's cells and those only base has; measure the ceilings for the dtypes in use.
 
     ``base``: the side and the folder of its own suite. Where that opens and head's doesn't, head broke it.
@@ -63,6 +72,7 @@ def survey(bench: Bench, head: Side, base: tuple[Side, Path] | None, selection: 
             if cell.key not in present and cell.gated
         ]
     notes = [f"{name} does not import: {message}" for name, message in sorted(ours.import_failures.items())]
+    notes += _idle_overrides(overrides, ours, theirs)
     if not cells and not vanished:
         raise NothingMeasuredError(nothing_selected(selection, device_type, notes))
     sides = [head, base[0]] if base else [head]
@@ -75,6 +85,16 @@ def survey(bench: Bench, head: Side, base: tuple[Side, Path] | None, selection: 
         ceilings=_ceilings(bench, sides[-1], work),
         notes=notes,
     )
+
+
+def _idle_overrides(overrides: Sequence[CellOverride], ours: Opened, theirs: Opened | None) -> list[str]:
+    """Return a line for each override that matches no cell of either suite: a mistyped floor would be lost."""
+    keys = [NULL_KERNEL, *(cell.key for opened in (ours, theirs) if opened for cell in opened.cells)]
+    return [
+        f"[[tool.solwatch.cells]] match = {override.match!r} matches no cell of the suite: it sets nothing"
+        for override in overrides
+        if not any(fnmatchcase(key, override.match) for key in keys)
+    ]
 
 
 def _of_base(bench: Bench, base: Side, benchmarks: Path) -> Opened | None:

@@ -61,7 +61,8 @@ def _save(
 
 def _description(benchmark: str, infos: list[CellInfo]) -> Description:
     first = infos[0]
-    axes = [list(dict.fromkeys(info.params[axis] for info in infos)) for axis in range(len(first.param_names))]
+    # The whole grid: asv takes a combination that its list lacks for one that failed.
+    axes = first.axes or [list(dict.fromkeys(info.params[at] for info in infos)) for at in range(len(first.params))]
     unit = first.unit if first.kind == "asv" else TRACKS[benchmark.rpartition(".")[2]]
     return Description(
         name=benchmark,

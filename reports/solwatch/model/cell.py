@@ -75,6 +75,7 @@ class CellInfo(msgspec.Struct, frozen=True, kw_only=True):
 
     ``key`` is the cell's name everywhere (``o_proj.OProj(16, 'llama-3-8b')``). ``benchmark`` is the asv name
     without the method for a solwatch suite, with it for an ordinary benchmark. ``gated`` is false for peers.
+    ``axes``: all values of each of the benchmark's parameters, by name.
     ``kind``: ``suite`` (has work and a reference), ``asv`` (any other asv benchmark) or ``null`` (the kernel that does
     nothing, timed in turn with the others). ``version``: asv's, results
     under different ones are never compared. ``type``: asv's (``time``, ``track``, ``memory``, ``peakmemory``).
@@ -85,6 +86,7 @@ class CellInfo(msgspec.Struct, frozen=True, kw_only=True):
     params: list[str]
     param_names: list[str]
     kind: str
+    axes: list[list[str]] = msgspec.field(default_factory=list)
     gated: bool = True
     device: str | None = None
     sets: list[str] = msgspec.field(default_factory=list)

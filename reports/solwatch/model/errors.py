@@ -7,9 +7,9 @@ class ExitCode(IntEnum):
     """What a command's exit code says; when several hold: 2, then 1, 3, 4, 0.
 
     ``OK``: measured, and nothing is slower
-    ``SLOWER``: at least one cell is slower, below its floor, or broken by the head; only a verdict says so
+    ``SLOWER``: at least one cell is slower, below its floor, or broken by the head, or the head does not build
     ``USAGE``: the request is wrong: usage, configuration, unknown commit
-    ``UNTRUSTED``: the machine or the build can't be trusted or failed
+    ``UNTRUSTED``: the machine can't be trusted, or it or the build of the base failed
     ``UNDECIDED``: nothing was decided: no cell measured, or every gated cell undecided
     ``INTERRUPTED``: interrupted; completed rounds are kept
     """

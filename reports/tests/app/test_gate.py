@@ -217,3 +217,11 @@ def test_two_runs_on_one_machine_score_against_the_same_ceilings(toy: Any) -> No
     first, second = (toy.compare(None, rounds=1).record.header.ceilings for _ in range(2))
     assert first.sustained_flops["float32"] > 0
     assert first == second
+
+
+def test_a_setting_for_cells_that_are_not_there_is_said(toy: Any) -> None:
+    written = (toy.root / "solwatch.toml").read_text()
+    matches = '[[cells]]\nmatch = "toy_suite.Tyo*"\nsol_floor = 0.5\n[[cells]]\nmatch = "toy_suite.T*"\n'
+    toy.commit("mistyped", config=written + matches)
+    said = [note for note in toy.compare(None, rounds=1).record.header.notes if "matches no cell" in note]
+    assert said == ["[[tool.solwatch.cells]] match = 'toy_suite.Tyo*' matches no cell of the suite: it sets nothing"]

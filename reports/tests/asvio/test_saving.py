@@ -1,5 +1,6 @@
 """From a record to asv's files: which values, for which commit, and which are left out."""
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -133,3 +134,15 @@ def test_void_measurements_and_working_trees_stay_out_of_history(tmp_path: Path)
     assert "working tree's times are not kept" in warning
     assert header.base is not None
     assert [each.commit_hash for each in iter_results(str(tmp_path / "dirty"))] == [header.base.sha]
+
+
+def test_the_whole_grid_is_described_though_one_cell_was_measured(tmp_path: Path) -> None:
+    made = suite_record([FakeCell(key=KEY, spread=0.0)])
+    axes = [["1", "16"], ["'gpt'", "'llama'"]]
+    cells = [msgspec.structs.replace(info, axes=axes) for info in made.header.cells]
+    made = msgspec.structs.replace(made, header=msgspec.structs.replace(made.header, cells=cells))
+    save(made, tmp_path)
+    times = results_of(tmp_path, made.header.head.sha)["o_proj.OProj.track_time"]
+    # asv shows None as failed and NaN as not measured
+    assert [time is None for time in times] == [False] * 4
+    assert [math.isnan(time) for time in times] == [True, True, True, False]
