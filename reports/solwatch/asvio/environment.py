@@ -52,7 +52,10 @@ class SharedEnvironment(Environment):  # type: ignore[misc]  # asv is published 
         self._provider = self.make_provider(conf, self.build_env_vars)
 
     def make_provider(self, conf: Any, variant: Mapping[str, str]) -> Provider:
-        """Return the builds of ``conf.repo``; ``variant``: the matrix's build variables."""
+        """Return the builds of ``conf.repo``; ``variant``: the matrix's build variables.
+
+        The plugin's class hands them in: they are the application's, which asv's files must not import.
+        """
         raise NotImplementedError
 
     @property

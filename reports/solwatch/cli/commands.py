@@ -41,12 +41,19 @@ def _measuring(function: "Callable[..., Any]") -> "Callable[..., Any]":
     return function
 
 
+def _two_sides(function: "Callable[..., Any]") -> "Callable[..., Any]":
+    """Let a command take what ``_sides`` reads: two commits, or one in two environments."""
+    for name in ("head", "base"):
+        said = f"Virtual environment to measure as {name}."
+        function = click.option(f"--{name}-env", type=ENVIRONMENT, metavar="PATH", help=said)(function)
+    function = click.option("--working-tree", is_flag=True, help="Measure the files as they are now as head.")(function)
+    for name in ("head", "base"):
+        function = click.argument(name, required=False)(function)
+    return function
+
+
 @click.command()
-@click.argument("base", required=False)
-@click.argument("head", required=False)
-@click.option("--working-tree", is_flag=True, help="Measure the files as they are now as head.")
-@click.option("--base-env", type=ENVIRONMENT, metavar="PATH", help="Virtual environment to measure as base.")
-@click.option("--head-env", type=ENVIRONMENT, metavar="PATH", help="Virtual environment to measure as head.")
+@_two_sides
 @click.option("--undecided", type=click.Choice(["pass", "fail"]), help="What an undecided cell does.")
 @_measuring
 def gate(base: str | None, head: str | None, working_tree: bool, undecided: str | None, **options: Any) -> int:
@@ -103,11 +110,7 @@ def report(record: Path | None, output: Path | None) -> int:
 
 
 @click.command()
-@click.argument("base", required=False)
-@click.argument("head", required=False)
-@click.option("--working-tree", is_flag=True, help="Measure the files as they are now as head.")
-@click.option("--base-env", type=ENVIRONMENT, metavar="PATH", help="Virtual environment to measure as base.")
-@click.option("--head-env", type=ENVIRONMENT, metavar="PATH", help="Virtual environment to measure as head.")
+@_two_sides
 @click.option("--rounds", type=click.IntRange(1, 100_000), required=True, help="Rounds that the file shall have.")
 @click.option(
     "--output", type=click.Path(dir_okay=False, path_type=Path), required=True, help="File, continued where it ended."
