@@ -56,11 +56,6 @@ def judge(record: Record, rule: Rule | None = None) -> Judgement:
     )
 
 
-def decided(record: Record, rule: Rule | None = None) -> set[str]:
-    """Return the keys of the cells that need no more rounds: decided for good, broken, or measured enough."""
-    return set(judge(record, rule).final)
-
-
 def _thresholds(record: Record, rule: Rule, found: Sequence[Case]) -> Thresholds:
     config = record.header.config
     return Thresholds(

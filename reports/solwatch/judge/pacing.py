@@ -18,14 +18,11 @@ class Pace(msgspec.Struct, frozen=True, kw_only=True):
 
     ``open_keys``: cells that need another round, in the record's order; empty when measuring is over.
     ``stop``: why it is over (``decided``, ``rounds``, ``budget``), the word for ``RecordEnd.stopped``; ``None``
-    while it goes on. ``decided_keys``: cells that need no more. ``next_round_s``: what the next round will
-    probably take, in seconds, ``None`` before the first.
+    while it goes on.
     """
 
     open_keys: list[str]
     stop: str | None
-    decided_keys: list[str]
-    next_round_s: float | None
 
 
 def pace(record: Record, *, elapsed_s: float, rule: Rule | None = None) -> Pace:
@@ -47,12 +44,7 @@ def pace(record: Record, *, elapsed_s: float, rule: Rule | None = None) -> Pace:
         stop = "rounds" if judgement.coverage.undecided else "decided"
     elif record.rounds and elapsed_s + (expected_s or 0.0) > record.header.config.budget_s:
         stop = "budget"
-    return Pace(
-        open_keys=[] if stop else open_keys,
-        stop=stop,
-        decided_keys=[key for key in keys if key in final],
-        next_round_s=expected_s,
-    )
+    return Pace(open_keys=[] if stop else open_keys, stop=stop)
 
 
 def _with_carriers(open_keys: list[str], judgement: Judgement) -> list[str]:
@@ -66,12 +58,6 @@ def _with_carriers(open_keys: list[str], judgement: Judgement) -> list[str]:
         return open_keys
     wanted = {*open_keys, *(key for _, key in sorted(timed)[:CARRIERS])}
     return [key for key in judgement.facts if key in wanted]
-
-
-def next_cells(record: Record, rule: Rule | None = None) -> list[str]:
-    """Return the keys of the cells that another round would help, in the record's order; empty when none would."""
-    final = set(judge(record, rule).final)
-    return [cell.key for cell in record.header.cells if cell.key not in final]
 
 
 def _next_round_s(rounds: Sequence[Round], cells: int) -> float | None:

@@ -9,7 +9,7 @@ from fakes.gpu_run import gpu_record
 from fakes.records import CPU, CPU_CEILINGS, FakeCell, always, o_proj_work, record
 
 from solwatch.judge.judgement import Judgement
-from solwatch.judge.judging import decided, judge
+from solwatch.judge.judging import judge
 from solwatch.judge.launch_path import NULL_KERNEL
 from solwatch.judge.rule import ComparedCell, Decision
 from solwatch.model.cell import Work
@@ -143,7 +143,7 @@ def test_no_rounds_are_undecided_not_an_error() -> None:
     judgement = judge(record([FakeCell(key="a")], rounds=0, stopped=None))
     assert only(judgement).verdict is Verdict.UNDECIDED
     assert judgement.exit_code == ExitCode.UNDECIDED
-    assert decided(record([FakeCell(key="a")], rounds=0, stopped=None)) == set()
+    assert judge(record([FakeCell(key="a")], rounds=0, stopped=None)).final == []
 
 
 def test_a_head_that_is_wrong_is_broken_however_fast() -> None:

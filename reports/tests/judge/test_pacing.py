@@ -2,7 +2,7 @@
 
 from fakes.records import FakeCell, always, record
 
-from solwatch.judge.pacing import next_cells, pace
+from solwatch.judge.pacing import pace
 from solwatch.model.config import Config
 from solwatch.model.record import Record
 
@@ -16,22 +16,25 @@ def live(*cells: FakeCell, rounds: int, config: Config | None = None) -> Record:
 
 def test_the_first_round_is_always_taken() -> None:
     found = pace(live(NOISY, CLEAR, rounds=0), elapsed_s=1e9)
-    assert (found.stop, found.open_keys, found.next_round_s) == (None, ["noisy", "clear"], None)
+    assert (found.stop, found.open_keys) == (None, ["noisy", "clear"])
 
 
 def test_what_is_decided_is_not_measured_again() -> None:
     taken = live(NOISY, CLEAR, rounds=12)
     found = pace(taken, elapsed_s=60.0)
-    assert (found.stop, found.open_keys, found.decided_keys) == (None, ["noisy"], ["clear"])
-    assert next_cells(taken) == ["noisy"]
-    # Half of a round is its processes, the other half its cells, of which one of two is left.
-    assert found.next_round_s == 9.5 * 0.75
+    assert (found.stop, found.open_keys) == (None, ["noisy"])
+
+
+def test_half_of_a_round_is_its_processes_and_half_its_cells() -> None:
+    taken = live(NOISY, CLEAR, rounds=12, config=Config(budget_s=100.0))  # one of two cells is left
+    last_s = 100.0 - 9.5 * 0.75
+    assert pace(taken, elapsed_s=last_s - 0.01).stop is None
+    assert pace(taken, elapsed_s=last_s + 0.01).stop == "budget"
 
 
 def test_it_ends_when_everything_is_decided() -> None:
     found = pace(live(CLEAR, rounds=12), elapsed_s=60.0)
     assert (found.stop, found.open_keys) == ("decided", [])
-    assert next_cells(live(CLEAR, rounds=12)) == []
 
 
 def test_a_suspect_goes_on_alone_until_fresh_rounds_have_decided() -> None:
@@ -44,9 +47,10 @@ def test_a_suspect_goes_on_alone_until_fresh_rounds_have_decided() -> None:
 
 def test_a_suspected_null_kernel_is_carried_on_by_the_shortest_cells() -> None:
     cells = [FakeCell(key=str(n), base_s=n * 1e-4, spread=1e-4, head_null_s=4.2e-6) for n in (3, 9, 2, 1, 4)]
-    found = pace(live(*cells, rounds=8), elapsed_s=60.0)
+    taken = live(*cells, rounds=8, config=Config(budget_s=100.0))
+    found = pace(taken, elapsed_s=100.0 - 9.5 * 0.9 - 0.01)  # four of five cells
     assert (found.stop, found.open_keys) == (None, ["3", "2", "1", "4"])
-    assert found.next_round_s == 9.5 * 0.9
+    assert pace(taken, elapsed_s=100.0 - 9.5 * 0.9 + 0.01).stop == "budget"
     assert pace(live(*cells, rounds=12), elapsed_s=60.0).stop == "decided"
 
 
@@ -75,5 +79,5 @@ def test_broken_cells_are_not_waited_for() -> None:
 
 def test_a_new_cell_is_measured_a_few_times() -> None:
     new = FakeCell(key="new", base_failures=always("missing", "not there"))
-    assert next_cells(live(new, rounds=2)) == ["new"]
-    assert next_cells(live(new, rounds=3)) == []
+    assert pace(live(new, rounds=2), elapsed_s=1.0).open_keys == ["new"]
+    assert pace(live(new, rounds=3), elapsed_s=1.0).open_keys == []
