@@ -12,6 +12,7 @@ from solwatch.app.foreign import with_foreign_processes
 from solwatch.app.pairs import Opening, Pair, Pairs, draw
 from solwatch.app.processes import CellFailed, WorkerProcess
 from solwatch.app.sides import Bench, Side
+from solwatch.app.turns import Turns, block_s
 from solwatch.model.cell import CellInfo
 from solwatch.model.ports import Clock
 from solwatch.model.protocol import (
@@ -24,8 +25,6 @@ from solwatch.model.protocol import (
     Prepared,
     Release,
     Released,
-    Settle,
-    Settled,
 )
 from solwatch.model.record import Block, CellRound, Failure, Round
 from solwatch.model.record import Side as SideRecord
@@ -37,10 +36,6 @@ rest goes on in a fresh one."""
 VOID_RETRIES = 2
 """A void block is measured again so often: a passing disturbance is gone by then, a lasting one is not waited out."""
 
-SETTLE_FROM_S = 200e-6
-SETTLE_LIMIT_S = 0.3
-"""Calls this long draw so much power that a GPU takes some 150 ms to settle: they run untimed at first."""
-
 _LASTING = frozenset({"telemetry_lost", "never_warm"})
 """Voids that a second try can't mend."""
 
@@ -51,10 +46,12 @@ class Plan:
 
     ``turns`` blocks for each side of ``block_s`` seconds; a hot loop of ``energy_s`` seconds if given. Void blocks
     are measured again until ``retry_until_s`` of the clock. ``more``: whether another round is expected.
+    ``adapts``: a cell's own scatter says how many turns it takes after its first round.
     """
 
     turns: int
     block_s: float
+    adapts: bool = False
     energy_s: float | None = None
     retry_until_s: float = math.inf
     more: bool = False
@@ -95,6 +92,7 @@ class RoundRunner:
         self._pairs = Pairs(bench, [head, base] if base else [head], clock)
         self._given_up: dict[tuple[str, str], Failure] = {}
         self._findings: dict[tuple[str, str], Findings] = {}
+        self._turns = Turns()
 
     def run(self, index: int, cells: Sequence[CellInfo], plan: Plan, *, on_cell: Callable[[str], None]) -> Round:
         """Measure ``cells`` once on each side, in an order of this round's own, with a fresh process for each side."""
@@ -110,6 +108,7 @@ class RoundRunner:
                 order = seats if (index + number) % 2 == 0 else seats[::-1]
                 self._measure_cell(cell, order, plan, seed=self._bench.seed + index)
                 results.append(self._cell_round(cell, seats))
+                self._turns.note(cell.key, *(seat.blocks for seat in order))
             if plan.more:
                 self._pairs.open_next(index + 1)
             self._close(seats)
@@ -157,10 +156,11 @@ class RoundRunner:
     def _attempt_cell(self, cell: CellInfo, order: Sequence[Seat], plan: Plan, seed: int) -> None:
         for seat in order:
             self._prepare(seat, cell, seed)
-        self._settle(order)
-        for turn in range(plan.turns):
+        call_s = max(seat.call_s for seat in order)
+        turns = self._turns.of(cell.key, call_s, first=plan.turns) if plan.adapts else plan.turns
+        for turn in range(turns):
             for seat in order if turn % 2 == 0 else order[::-1]:
-                self._take_block(seat, cell, plan)
+                self._take_block(seat, cell, plan, block_s(plan.block_s, call_s))
         if plan.energy_s is not None:
             for seat in order:
                 self._take_energy(seat, cell, plan.energy_s)
@@ -191,20 +191,13 @@ class RoundRunner:
         except CellFailed as error:
             self._failed(seat, cell, error.failure)
 
-    def _settle(self, order: Sequence[Seat]) -> None:
-        """Let the device get used to long calls, run untimed by whichever side goes first."""
-        first = order[0]
-        if self._bench.device != "cpu" and first.worker is not None and first.call_s >= SETTLE_FROM_S:
-            with contextlib.suppress(CellFailed):
-                first.worker.ask(Settle(limit_s=SETTLE_LIMIT_S), Settled, self._bench.hang_s + SETTLE_LIMIT_S)
-
-    def _take_block(self, seat: Seat, cell: CellInfo, plan: Plan) -> None:
+    def _take_block(self, seat: Seat, cell: CellInfo, plan: Plan, wanted_s: float) -> None:
         """Take a block, and again when it is void for a reason that may pass."""
         for _ in range(1 + VOID_RETRIES):
             if seat.failure is not None or seat.worker is None:
                 return
             try:
-                measured = seat.worker.ask(Measure(target_s=plan.block_s), Measured, self._bench.hang_s + plan.block_s)
+                measured = seat.worker.ask(Measure(target_s=wanted_s), Measured, self._bench.hang_s + wanted_s)
             except CellFailed as error:
                 self._failed(seat, cell, error.failure)
                 return

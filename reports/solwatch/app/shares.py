@@ -9,8 +9,8 @@ from solwatch.sol.score import sol_limit
 CELL_S = 0.2
 """What a cell takes on both sides beside its long calls: inputs, warm-up, blocks of fixed length, telemetry."""
 
-CALLS = 200
-"""Calls in one round of a cell whose calls are long: both sides' blocks of at least 8, warm-up, settling."""
+CALLS = 100
+"""Calls in one round of a cell whose calls are long: both sides' blocks, of at least 3 calls, and warming up."""
 
 
 def shares(cells: Sequence[CellInfo], work: Mapping[str, Work], ceilings: Ceilings, count: int) -> list[frozenset[str]]:

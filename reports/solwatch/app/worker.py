@@ -32,8 +32,6 @@ from solwatch.model.protocol import (
     Released,
     Reply,
     Request,
-    Settle,
-    Settled,
 )
 from solwatch.model.raised import said
 from solwatch.model.record import Block, Failure
@@ -97,9 +95,6 @@ class Worker:
                 return self._describe(request)
             case Prepare():
                 return self._prepare(request)
-            case Settle():
-                self._open_device().settle(request.limit_s)
-                return Settled()
             case Measure():
                 return Measured(block=self._measure(request.target_s))
             case MeasureEnergy():

@@ -112,9 +112,6 @@ class CpuDevice:
         self._prepared = _PreparedCell(cell, placement, sets, draw_s, warm.call_s, self._caches.listing())
         return Prepared(work=cell.work, findings=Findings(timer=Timer.WALL), caches=self._caches.digest())
 
-    def settle(self, limit_s: float) -> None:
-        """Do nothing: a processor's clock follows within a call or two."""
-
     def measure(self, target_s: float) -> Block:
         """Take samples for about ``target_s`` seconds, three at least, from buffers that no cache holds."""
         prepared = self._need_prepared()

@@ -48,12 +48,8 @@ MOST_SETS = 24
 ROTATION_BYTES = 2 << 30
 """Sets are made until their copies take a millisecond, but never more than ``MOST_SETS``."""
 
-LEAST_CALLS = 8
-"""A block of long calls lasts as long as it takes to time so many: a mean of three says little."""
-
-SETTLE_STRETCH_S = 0.02
-SETTLED_WITHIN = 0.003
-"""Two stretches of this length whose clocks differ by less are steady."""
+LEAST_CALLS = 3
+"""A block of long calls lasts as long as it takes to time so many."""
 
 WARM_UP_LIMIT_S = 60.0
 HOT_CALLS_PER_GRAPH = 20
@@ -121,24 +117,6 @@ class CudaDevice:
             call_s=prepared.pace.call_s,
             caches=self._caches.digest(),
         )
-
-    def settle(self, limit_s: float) -> None:
-        """Run the prepared cell until two stretches see the same SM clock, for at most ``limit_s`` seconds.
-
-        Long calls draw so much power that the clock falls deeply at first and comes back within some 150 ms.
-        """
-        prepared = self._need_prepared()
-        deadline = self._clock() + limit_s
-        before_hz: float | None = None
-        with torch.cuda.stream(self.stage.stream), torch.no_grad():
-            while self._clock() < deadline:
-                self._probe.begin(self.stage.handle)
-                self._samples(prepared, SETTLE_STRETCH_S)
-                self._probe.end(self.stage.handle)
-                clock_hz = self._probe.clock_hz()
-                if clock_hz is None or (before_hz and abs(clock_hz / before_hz - 1) < SETTLED_WITHIN):
-                    return
-                before_hz = clock_hz
 
     def measure(self, target_s: float) -> Block:
         """Take one block of about ``target_s`` seconds, longer for a few long calls, from buffers at new places."""

@@ -26,7 +26,7 @@ class CorpusHeader(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     ``seed``: seed of data, placements, coins and orders; with a round's index it gives all that is random in it
     ``head``: head's commit and the key of its build
     ``base``: base's
-    ``turns``: blocks of each side of a cell in a round, void ones that were measured again not counted
+    ``turns``: blocks of each side of a cell in its first round; on a GPU its scatter says how many are taken then
     ``block_s``: wanted length of a block, seconds
     ``fingerprint``: device and software; head's alone where `base_fingerprint` is there
     ``ceilings``: limits of the device

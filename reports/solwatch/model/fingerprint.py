@@ -2,7 +2,7 @@
 
 import msgspec
 
-MEASURING_PROTOCOL = 1
+MEASURING_PROTOCOL = 2
 """Number of the way times are taken; another number means times that must not be compared."""
 
 

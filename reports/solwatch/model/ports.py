@@ -23,9 +23,6 @@ class Device(Protocol):
         ``findings``: what an earlier process found of the same call, ``None`` to look.
         """
 
-    def settle(self, limit_s: float) -> None:
-        """Run the prepared cell until the device is as it will be while measuring, for at most ``limit_s``."""
-
     def measure(self, target_s: float) -> Block:
         """Take one block of the prepared cell."""
 

@@ -60,12 +60,6 @@ class Measure(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     target_s: float
 
 
-class Settle(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Run the prepared cell untimed until the device's clock stands still, for at most ``limit_s`` seconds."""
-
-    limit_s: float
-
-
 class MeasureEnergy(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Run the prepared cell hot for at least ``loop_s`` seconds; on a GPU read the energy counter around it."""
 
@@ -119,10 +113,6 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     block: Block
 
 
-class Settled(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Reply to ``Settle``."""
-
-
 class EnergyMeasured(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Reply to ``MeasureEnergy``: seconds and joules per call (joules ``None`` without a counter)."""
 
@@ -148,16 +138,5 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     failure: Failure
 
 
-Request = Discover | Open | Describe | Prepare | Settle | Measure | MeasureEnergy | MeasureCeilings | Release
-Reply = (
-    Discovered
-    | Opened
-    | Described
-    | Prepared
-    | Settled
-    | Measured
-    | EnergyMeasured
-    | CeilingsMeasured
-    | Released
-    | Failed
-)
+Request = Discover | Open | Describe | Prepare | Measure | MeasureEnergy | MeasureCeilings | Release
+Reply = Discovered | Opened | Described | Prepared | Measured | EnergyMeasured | CeilingsMeasured | Released | Failed

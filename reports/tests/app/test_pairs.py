@@ -11,9 +11,8 @@ from fakes.rounds import MORE, A, B, run, when
 from fakes.workers import DIED, FakeServer, FakeWorker
 
 from solwatch.app.pairs import draw
-from solwatch.app.rounds import SETTLE_FROM_S
 from solwatch.model.errors import MachineError
-from solwatch.model.protocol import Discover, Measure, MeasureEnergy, Open, Opened, Prepare, Release, Released, Settle
+from solwatch.model.protocol import Discover, Measure, MeasureEnergy, Open, Opened, Prepare, Release, Released
 from solwatch.model.record import Failure
 
 # --- the next pair ----------------------------------------------------------------------------------------------------
@@ -71,10 +70,10 @@ def test_a_pair_for_another_round_is_not_taken(rounds: Any) -> None:
 # --- processes that end -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("phase", [Discover, Open, Prepare, Settle, Measure, MeasureEnergy, Release])
+@pytest.mark.parametrize("phase", [Discover, Open, Prepare, Measure, MeasureEnergy, Release])
 @pytest.mark.parametrize("side", ["head", "base"])
 def test_a_process_that_is_killed_in_any_phase_is_replaced(rounds: Any, phase: type[Any], side: str) -> None:
-    server = FakeServer(when(phase, DIED, side=side, times=1), call_s=SETTLE_FROM_S)
+    server = FakeServer(when(phase, DIED, side=side, times=1))
     runner = rounds(server)
     plan = replace(MORE, energy_s=0.5)
     for index in range(2):
@@ -149,9 +148,9 @@ def test_another_device_than_before_ends_the_round_and_every_process(rounds: Any
 # --- interruptions ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("phase", [Prepare, Settle, Measure, MeasureEnergy, Release])
+@pytest.mark.parametrize("phase", [Prepare, Measure, MeasureEnergy, Release])
 def test_an_interruption_in_any_phase_ends_every_process(rounds: Any, phase: type[Any]) -> None:
-    server = FakeServer(when(phase, KeyboardInterrupt()), call_s=SETTLE_FROM_S)
+    server = FakeServer(when(phase, KeyboardInterrupt()))
     runner = rounds(server)
     with pytest.raises(KeyboardInterrupt):
         run(runner, of=[A, B], plan=replace(MORE, energy_s=0.5))

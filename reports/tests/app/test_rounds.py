@@ -5,13 +5,15 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from msgspec.structs import replace as replaced
 from fakes.rounds import MORE, PLAN, A, B, C, FakeClock, measuring, run, when
 from fakes.workers import FakeServer, FakeWorker, block, cells
 
 from solwatch.app.foreign import FOREIGN_PROCESS
 from solwatch.app.pairs import draw
-from solwatch.app.rounds import SETTLE_FROM_S, VOID_RETRIES
-from solwatch.model.protocol import Findings, Measure, Measured, Prepare, Settle
+from solwatch.app.rounds import VOID_RETRIES
+from solwatch.app.turns import FEWEST_TURNS, LONG_BLOCK_S, LONG_CALL_S, MOST_TURNS
+from solwatch.model.protocol import Findings, Measure, Measured, Prepare
 from solwatch.model.record import Failure
 
 # --- what the coin and the draws decide -------------------------------------------------------------------------------
@@ -176,22 +178,49 @@ def test_processes_without_names_count_only_beyond_ours(rounds: Any, beyond: int
         assert cell.head.blocks[0].voids == voids
 
 
-# --- settling and energy ----------------------------------------------------------------------------------------------
+# --- turns ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("device", "call_s", "settles"),
-    [("cuda:0", SETTLE_FROM_S, True), ("cuda:0", SETTLE_FROM_S / 2, False), ("cpu", 1.0, False)],
-)
-def test_only_long_calls_on_a_gpu_settle_before_the_first_block(
-    rounds: Any, device: str, call_s: float, settles: bool
-) -> None:
-    server = FakeServer(call_s=call_s)
-    run(rounds(server, device=device))
-    kinds = [type(asked) for _, asked in server.asked]
-    assert (Settle in kinds) == settles
-    if settles:
-        assert max(at for at, kind in enumerate(kinds) if kind is Settle) < kinds.index(Measure)
+def measured_for(server: FakeServer) -> list[float]:
+    """Return the lengths of the blocks that head was asked for since the last look."""
+    wanted = [asked.target_s for worker, asked in server.asked if isinstance(asked, Measure) and worker.side == "head"]
+    server.asked.clear()
+    return wanted
+
+
+def test_a_cell_that_scatters_takes_more_turns_and_a_quiet_one_fewer(rounds: Any) -> None:
+    scatter = iter([1.0, 1.01, 0.99, 1.0, 1.02, 1.0, 1.01, 0.99] * 40)
+
+    def script(worker: FakeWorker, request: Any) -> Any:
+        if not isinstance(request, Measure):
+            return None
+        return Measured(block=replaced(block(), samples_s=[1e-5 * (next(scatter) if noisy else 1.0)]))
+
+    for noisy, turns in ((True, MOST_TURNS), (False, FEWEST_TURNS)):
+        server = FakeServer(script)
+        runner = rounds(server)
+        run(runner, 0, plan=replace(MORE, turns=4, adapts=True))
+        assert len(measured_for(server)) == 4
+        run(runner, 1, plan=replace(PLAN, turns=4, adapts=True))
+        assert len(measured_for(server)) == turns
+
+
+def test_without_leave_to_adapt_the_plan_is_kept(rounds: Any) -> None:
+    server = FakeServer()
+    runner = rounds(server)
+    for index in range(2):
+        run(runner, index)
+        assert len(measured_for(server)) == PLAN.turns
+
+
+def test_long_calls_take_many_short_blocks_from_the_start(rounds: Any) -> None:
+    for call_s, wanted in ((LONG_CALL_S, [LONG_BLOCK_S] * MOST_TURNS), (LONG_CALL_S / 2, [0.01] * 4)):
+        server = FakeServer(call_s=call_s)
+        run(rounds(server), plan=replace(PLAN, turns=4, adapts=True))
+        assert measured_for(server) == wanted
+
+
+# --- energy -----------------------------------------------------------------------------------------------------------
 
 
 def test_energy_is_read_where_asked_and_for_cells_that_have_work(rounds: Any) -> None:

@@ -232,14 +232,6 @@ def test_the_clock_of_a_block_is_read_from_the_cycle_counters(device: CudaDevice
     assert block.sm_clock_hz == pytest.approx(block.after.sm_clock_hz, rel=0.05)
 
 
-def test_settling_ends_by_itself_or_at_its_limit(device: CudaDevice) -> None:
-    device.prepare(spin_cell(device.stage, 500e-6, Timer.HELD), seed=1, check=False)
-    started = time.perf_counter()
-    device.settle(0.3)
-    assert time.perf_counter() - started < 0.6
-    assert device.measure(BLOCK_S).voids == []
-
-
 def test_what_a_first_look_found_is_not_looked_for_again(device: CudaDevice) -> None:
     cell = addmm_cell(16)
     found = device.prepare(cell, seed=1, check=True).findings

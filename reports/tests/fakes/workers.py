@@ -28,8 +28,6 @@ from solwatch.model.protocol import (
     Released,
     Reply,
     Request,
-    Settle,
-    Settled,
 )
 from solwatch.model.record import Block, Failure, Telemetry
 
@@ -134,8 +132,6 @@ def _ordinary(request: Request, call_s: float) -> Reply:
         case Prepare():
             found = request.findings or Findings(timer="held", launches=1)
             return Prepared(work=None, findings=found, call_s=call_s)
-        case Settle():
-            return Settled()
         case Measure():
             return Measured(block=block())
         case MeasureEnergy():
