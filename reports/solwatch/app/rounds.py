@@ -1,6 +1,5 @@
 """One round: a fresh pair of processes that take turns at every cell."""
 
-import contextlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

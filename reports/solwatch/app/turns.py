@@ -5,6 +5,7 @@ leaves some cells undecided and bores the others. Only the size of what differs 
 its sign, so that the number of turns tells nothing of which side is the slower.
 """
 
+import itertools
 import math
 import statistics
 from collections import defaultdict
@@ -12,14 +13,15 @@ from collections.abc import Sequence
 
 from solwatch.model.record import Block
 
-FEWEST_TURNS, MOST_TURNS = 2, 12
+FEWEST_TURNS, FEWEST_OF_LONG_CALLS, MOST_TURNS = 2, 6, 12
 WANTED_SPREAD = 0.002
 """Standard deviation, as a share of the time, that the turns of one round are to leave in its ratio."""
 
 LONG_CALL_S = 200e-6
 LONG_BLOCK_S = 6e-3
 """Calls this long draw so much power that a GPU's clock wanders, by 8 % within 20 to 100 ms. Both sides see the same
-clock when their blocks are short and follow each other closely."""
+clock when their blocks are short and follow each other closely, and the turn in which it jumps is an odd one out when
+there are some more."""
 
 _MEDIAN_OF_NORMAL = statistics.NormalDist().inv_cdf(0.75)
 
@@ -42,7 +44,8 @@ class Turns:
         # The median: a block in which something else happened must not cost every round after it.
         spread = statistics.median(steps) / _MEDIAN_OF_NORMAL / math.sqrt(2)
         pairs = math.ceil((spread / WANTED_SPREAD) ** 2 / 2)
-        return max(FEWEST_TURNS, min(2 * pairs, MOST_TURNS))  # even: each side goes first equally often
+        fewest = FEWEST_OF_LONG_CALLS if call_s >= LONG_CALL_S else FEWEST_TURNS
+        return max(fewest, min(2 * pairs, MOST_TURNS))  # even: each side goes first equally often
 
     def note(self, key: str, *sides: Sequence[Block]) -> None:
         """Learn from a round: how much the log ratio of its two sides changes from one turn to the next.
@@ -54,7 +57,7 @@ class Turns:
             return
         means = [(_mean(one), _mean(two)) for one, two in zip(*sides, strict=True)]
         ratios = [math.log(one / two) for one, two in means if one > 0 and two > 0]
-        self._steps[key] += [abs(two - one) for one, two in zip(ratios, ratios[1:], strict=False)]
+        self._steps[key] += [abs(two - one) for one, two in itertools.pairwise(ratios)]
 
 
 def block_s(wanted_s: float, call_s: float) -> float:

@@ -1,13 +1,14 @@
 """What each round says of a cell: one log ratio, or why there is none."""
 
 import math
-from collections.abc import Iterable, Sequence
+import statistics
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
 
 from solwatch.judge.launch_path import NULL_KERNEL, Nulls, launches_of, null_cell, nulls_by_gpu
-from solwatch.model.record import CellRound, Record, Round, Side
+from solwatch.model.record import Block, CellRound, Record, Round, Side
 from solwatch.stats.centre import trimmed_mean
 
 
@@ -15,11 +16,11 @@ class RoundFacts(msgspec.Struct, frozen=True, kw_only=True):
     """One cell in one round, reduced to what is judged.
 
     ``ordinal``: 1 for the first completed round of the record. ``head_s``, ``base_s``: centres of the clean
-    blocks' samples, pooled, in the cell's unit. ``log_ratio``: log(head / base), above 0 is slower, ``None``
-    when the round does not count; ``dropped`` then says why (``base`` is ``None`` in a run of head alone, and
-    nothing is dropped for that). ``void``: dropped because a measurement can't be trusted, not because a side
-    failed. ``head_null_s``, ``base_null_s``: centres of the kernel that does nothing. ``raw_log_ratio``: without
-    the correction for the launch path that is in ``log_ratio``; the same where there is none.
+    blocks' samples, pooled, in the cell's unit. ``log_ratio``: log(head / base), above 0 is slower, the median over
+    the turns; ``None`` when the round does not count; ``dropped`` then says why (``base`` is ``None`` in a run of
+    head alone, and nothing is dropped for that). ``void``: dropped because a measurement can't be trusted, not
+    because a side failed. ``head_null_s``, ``base_null_s``: centres of the kernel that does nothing.
+    ``raw_log_ratio``: without the correction for the launch path that is in ``log_ratio``, if there is one.
     ``cycles_log_ratio``: of times × SM clocks, ``None`` where the clock isn't known.
     """
 
@@ -89,13 +90,17 @@ def _facts(measured: Measured) -> RoundFacts:
     cell, round_ = measured.cell, measured.round
     head_s, head_voids = _centre(cell.head)
     base_s, base_voids = _centre(cell.base) if cell.base is not None else (None, [])
-    raw, log_ratio, dropped, void = None, None, None, False
+    raw, log_ratio, cycles, dropped, void = None, None, None, None, False
     if head_s is None or (cell.base is not None and base_s is None):
         dropped, void = _why_dropped(cell, head_s, head_voids, base_s, base_voids)
     elif base_s is not None:
-        raw = _log_ratio(head_s, base_s)
-        log_ratio = _corrected_log_ratio(measured, head_s, base_s) if raw is not None else None
-        if log_ratio is None:
+        raw = _over_turns(cell, _block_centre)
+        if raw is not None:
+            correction = _correction(measured, head_s, base_s)
+            log_ratio = raw + correction
+            in_cycles = _over_turns(cell, _block_cycles)
+            cycles = in_cycles + correction if in_cycles is not None else None
+        else:
             dropped, void = f"head / base is {head_s:g} / {base_s:g}, not a ratio of positive numbers", True
     head_null_s, base_null_s = measured.nulls.by_cell.get(cell.key, (None, None))
     return RoundFacts(
@@ -108,34 +113,49 @@ def _facts(measured: Measured) -> RoundFacts:
         head_null_s=head_null_s,
         base_null_s=base_null_s,
         raw_log_ratio=raw,
-        cycles_log_ratio=_cycles_log_ratio(cell, log_ratio),
+        cycles_log_ratio=cycles,
         dropped=dropped,
         void=void,
     )
 
 
-def _corrected_log_ratio(measured: Measured, head_s: float, base_s: float) -> float | None:
+def _over_turns(cell: CellRound, value: Callable[[Block], float | None]) -> float | None:
+    """Return the median over the turns of log(head / base) of what ``value`` says of a block.
+
+    The two blocks of a turn follow each other and share the clock of the moment, which wanders under long calls; a
+    turn in which it jumped is one that the median passes over. A side's blocks are paired in their order; where void
+    ones leave more on one side than on the other, its last ones are left out. ``None`` without any turn, and where
+    one has no ratio.
+    """
+    assert cell.base is not None, "a round of head alone has no ratio"
+    sides = ([block for block in side.blocks if not block.voids] for side in (cell.head, cell.base))
+    values = [(value(head), value(base)) for head, base in zip(*sides, strict=False)]
+    ratios = [_log_ratio(head, base) for head, base in values if head is not None and base is not None]
+    known = [ratio for ratio in ratios if ratio is not None]
+    return statistics.median(known) if known and len(known) == len(ratios) else None
+
+
+def _block_centre(block: Block) -> float | None:
+    return trimmed_mean(block.samples_s)
+
+
+def _correction(measured: Measured, head_s: float, base_s: float) -> float:
+    """Return what is added to the log ratio to take off what the launch path differs in between the sides."""
     cell, path = measured.cell, measured.nulls.path
     head_launches = launches_of(cell.head)
     base_launches = launches_of(cell.base) if cell.base is not None else None
     if path is not None and head_launches is not None and base_launches is not None:
         corrected = path.corrected(head_s, base_s, head_launches, base_launches)
         if corrected is not None:
-            return _log_ratio(*corrected)
-    return _log_ratio(head_s, base_s)
+            head, base = corrected
+            return math.log(head / head_s) - math.log(base / base_s)
+    return 0.0
 
 
-def _cycles_log_ratio(cell: CellRound, log_ratio: float | None) -> float | None:
-    head_hz, base_hz = _clock(cell.head), _clock(cell.base) if cell.base is not None else None
-    if log_ratio is None or head_hz is None or base_hz is None:
-        return None
-    return log_ratio + math.log(head_hz / base_hz)
-
-
-def _clock(side: Side) -> float | None:
-    """Return the mean SM clock over a side's clean blocks; the processor's own clock says nothing of its cycles."""
-    clocks = [block.sm_clock_hz for block in side.blocks if not block.voids and block.null_s and block.sm_clock_hz]
-    return sum(clocks) / len(clocks) if clocks else None
+def _block_cycles(block: Block) -> float | None:
+    """Return a block's centre in SM cycles; a processor's own clock says nothing of its cycles."""
+    centre = trimmed_mean(block.samples_s)
+    return centre * block.sm_clock_hz if centre is not None and block.null_s and block.sm_clock_hz else None
 
 
 def _centre(side: Side) -> tuple[float | None, list[str]]:

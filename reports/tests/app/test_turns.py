@@ -1,4 +1,4 @@
-"""Turns of a cell: what its scatter asks for, within bounds, whatever side is the slower and whatever odd blocks say."""
+"""Turns of a cell: what its scatter asks for, within bounds, whichever side is slower and whatever odd blocks say."""
 
 import random
 from collections.abc import Sequence
@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solwatch.app.turns import FEWEST_TURNS, LONG_BLOCK_S, LONG_CALL_S, MOST_TURNS, WANTED_SPREAD, Turns, block_s
+from solwatch.app.turns import (
+    FEWEST_OF_LONG_CALLS,
+    FEWEST_TURNS,
+    LONG_BLOCK_S,
+    LONG_CALL_S,
+    MOST_TURNS,
+    WANTED_SPREAD,
+    Turns,
+    block_s,
+)
 from solwatch.model.record import Block
 
 SHORT = LONG_CALL_S / 10
@@ -43,6 +52,10 @@ def test_turns_leave_the_wanted_spread(wanted: int) -> None:
 def test_turns_have_bounds() -> None:
     assert after(noisy(1.0)) == MOST_TURNS
     assert after(([1.0, 1.0], [1.0, 1.0])) == FEWEST_TURNS
+
+
+def test_long_calls_keep_enough_turns_for_a_median() -> None:
+    assert after(([1.0, 1.0], [1.0, 1.0]), call_s=LONG_CALL_S) == FEWEST_OF_LONG_CALLS
 
 
 def test_one_wild_block_changes_nothing() -> None:

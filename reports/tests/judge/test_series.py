@@ -21,11 +21,41 @@ def facts(head: Side, base: Side | None) -> RoundFacts:
     return series([Measured(1, round_, cell, nulls_of(round_))])[0]
 
 
-def test_blocks_of_a_round_are_pooled_before_the_centre_is_taken() -> None:
-    found = facts(Side(blocks=[block(1.0, 2.0), block(3.0, 100.0, -90.0)]), Side(blocks=[block(1.0)]))
+def test_blocks_of_a_side_are_pooled_before_its_centre_is_taken() -> None:
+    found = facts(Side(blocks=[block(1.0, 2.0), block(3.0, 100.0, -90.0)]), Side(blocks=[block(1.0)] * 2))
     assert found.head_s == pytest.approx(2.0)
-    assert found.log_ratio == pytest.approx(math.log(2))
     assert (found.head_slot, found.dropped) == (1, None)
+
+
+def turns(*times: float) -> Side:
+    return Side(blocks=[block(time) for time in times])
+
+
+def test_the_ratio_is_the_median_over_the_turns() -> None:
+    # the clock drifts under both sides, and jumps in one turn
+    found = facts(turns(2.0, 2.2, 9.0, 2.6, 2.8), turns(1.0, 1.1, 1.2, 1.3, 1.4))
+    assert found.log_ratio == pytest.approx(math.log(2))
+    assert facts(turns(1.0, 1.1, 1.2, 1.3, 1.4), turns(2.0, 2.2, 9.0, 2.6, 2.8)).log_ratio == -(found.log_ratio or 0)
+
+
+def test_blocks_without_a_partner_are_left_out_of_the_ratio() -> None:
+    assert facts(turns(2.0, 2.0, 9.0), turns(1.0, 1.0)).log_ratio == pytest.approx(math.log(2))
+
+
+def test_one_turn_without_a_ratio_drops_the_round() -> None:
+    found = facts(turns(2.0, 2.0, 2.0), turns(1.0, 0.0, 1.0))
+    assert found.void
+    assert "not a ratio" in (found.dropped or "")
+
+
+def test_cycles_are_compared_turn_by_turn() -> None:
+    def clocked(*times: tuple[float, float]) -> Side:
+        return Side(
+            blocks=[msgspec.structs.replace(block(time, null_s=(1e-6,)), sm_clock_hz=clock) for time, clock in times]
+        )
+
+    found = facts(clocked((1.0, 2e9), (2.0, 1e9), (5.0, 2e9)), clocked((1.0, 1e9), (1.0, 1e9), (1.0, 1e9)))
+    assert found.cycles_log_ratio == pytest.approx(math.log(2))
 
 
 def test_blocks_with_voids_are_left_out() -> None:
