@@ -27,7 +27,7 @@ def build_info() -> dict[str, Any]:
     Keys: ``kind`` ("cuda" or "cpu"), ``archs`` (list of CUDA architectures), ``nvcc`` and ``cxx``
     (compiler versions; ``nvcc`` is None without CUDA), ``torch_headers`` (version compiled
     against), ``torch_target`` (oldest version it runs under), ``delay_ppm`` (planted
-    slowdown in millionths, 0 in any real build), ``source_sha256`` (of everything compiled).
+    slowdown in millionths, 0 in any real build).
 
     Raises RuntimeError when the package was never built.
     """

@@ -169,6 +169,7 @@ def _run(command: list[str]) -> None:
 
 
 def _write_facts(plan: Plan, path: Path) -> None:
+    """Write what tells one kind of build from another; nothing of the sources: a comment must not change a wheel."""
     facts: dict[str, Any] = {
         "kind": plan.kind,
         "archs": list(plan.settings.archs) if plan.kind == "cuda" else [],
@@ -177,6 +178,5 @@ def _write_facts(plan: Plan, path: Path) -> None:
         "torch_headers": plan.tools.torch_version,
         "torch_target": ".".join(map(str, TORCH_TARGET)),
         "delay_ppm": plan.settings.delay_ppm,
-        "source_sha256": plan.source_sha256,
     }
     path.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
