@@ -58,7 +58,7 @@ else
 fi
 step run 300 "$python" -m solwatch.cli.main run --working-tree --set all --device cuda
 keep run
-step gate 300 "$python" -m solwatch.cli.main gate HEAD HEAD --device cuda
+step gate 300 "$python" -m solwatch.cli.main gate HEAD HEAD --measure-all --device cuda
 keep gate
 if "$python" -c "import cuda.bench" 2>/dev/null; then
   step nvbench 200 "$python" reports/tests/device/nvbench_compare.py

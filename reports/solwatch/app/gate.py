@@ -1,10 +1,13 @@
 """The plots of ``gate`` and ``run``: measure a session in rounds, judge, keep, report."""
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
+import msgspec
+
+from solwatch.app.identical import identity
 from solwatch.app.keeping import Kept, keep
 from solwatch.app.measuring import Measuring, measure
 from solwatch.app.rounds import Plan
@@ -34,10 +37,25 @@ def compare(request: Request, services: Services) -> Outcome:
     """Measure head against base, or head alone, and judge."""
     root = services.repository.root
     with session(request, services) as ready:
+        ready = _without_identical(request, services, ready)
         path = record_path(root / request.config.records, ready.header)
         record = _measured(request, services, ready, path)
     judgement = judge(record)
     return Outcome(record=record, judgement=judgement, kept=keep(record, judgement, root, path))
+
+
+def _without_identical(request: Request, services: Services, ready: Session) -> Session:
+    """Return the session without the cells that run the same on both sides; its record says which they are."""
+    found = identity(request, services, ready)
+    left_out = found.unmeasured if found else {}
+    cells = [cell for cell in ready.survey.cells if cell.key not in left_out]
+    if left_out:
+        services.say(
+            f"{len(left_out)} of {len(ready.survey.cells)} cells are not measured: nothing that they run has changed "
+            "(--measure-all measures them)"
+        )
+    header = msgspec.structs.replace(ready.header, identity=found)
+    return replace(ready, survey=replace(ready.survey, cells=cells), header=header)
 
 
 def _measured(request: Request, services: Services, ready: Session, path: Path) -> Record:

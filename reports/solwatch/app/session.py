@@ -38,6 +38,7 @@ class Request:
     """What was asked: the commits' names (``None`` as head is the working tree), device or GPUs, cells, seed.
 
     ``head_env``, ``base_env``: existing environments to measure the head commit in; with both there is no ``base``.
+    ``measure_all``: cells whose two sides are the same too.
     """
 
     command: str
@@ -51,6 +52,7 @@ class Request:
     gpus: str | None = None
     head_env: Path | None = None
     base_env: Path | None = None
+    measure_all: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,8 +8,10 @@ import threading
 import traceback
 
 from solwatch.app.channel import Channel, ChannelClosed
+from solwatch.app.reads import watch_reads
 from solwatch.asvio.discovery import AsvCell, Discovery, discover
 from solwatch.asvio.modules import modules_missed
+from solwatch.device.caches import CacheWatch
 from solwatch.device.opening import near_device, open_device
 from solwatch.model.ports import Device
 from solwatch.model.protocol import (
@@ -20,6 +22,8 @@ from solwatch.model.protocol import (
     Discovered,
     Failed,
     Findings,
+    Look,
+    Looked,
     Measure,
     MeasureCeilings,
     Measured,
@@ -32,6 +36,8 @@ from solwatch.model.protocol import (
     Released,
     Reply,
     Request,
+    Watching,
+    WatchReads,
 )
 from solwatch.model.raised import said
 from solwatch.model.record import Block, Failure
@@ -78,6 +84,7 @@ class Worker:
         self._device: Device | None = None
         self._asv_cell: AsvCell | None = None
         self._threads_before: set[threading.Thread] = set()
+        self._read: set[str] = set()
 
     def answer(self, request: Request) -> Reply:
         """Do what one request asks; raises what the suite raises."""
@@ -93,6 +100,11 @@ class Worker:
                 return self._open(request)
             case Describe():
                 return self._describe(request)
+            case WatchReads():
+                self._read = watch_reads(request.folder)
+                return Watching()
+            case Look():
+                return self._look(request)
             case Prepare():
                 return self._prepare(request)
             case Measure():
@@ -133,6 +145,13 @@ class Worker:
         asv_cell.setup()
         self._asv_cell = asv_cell
         return Prepared(work=None, findings=Findings(timer="wall"))
+
+    def _look(self, request: Look) -> Looked:
+        self._prepare(Prepare(key=request.key, seed=request.seed, check=request.check))
+        if self._asv_cell is not None:
+            self._asv_cell.run(0.0)  # a suite's own cell has run already, until nothing compiled any more
+        self._release()
+        return Looked(caches=CacheWatch(os.environ).digest(), read=sorted(self._read))
 
     def _measure(self, target_s: float) -> Block:
         if self._asv_cell is None:

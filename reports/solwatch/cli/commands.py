@@ -32,6 +32,9 @@ BUDGET = click.option("--budget", type=click.FloatRange(1), metavar="SECONDS", h
 MIN_EFFECT = click.option(
     "--min-effect", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Slowdown to catch: 0.02 is 2 %."
 )
+MEASURE_ALL = click.option(
+    "--measure-all", is_flag=True, help="Measure all cells, those too for which nothing that runs has changed."
+)
 ENVIRONMENT = click.Path(path_type=Path)
 
 
@@ -55,6 +58,7 @@ def _two_sides(function: "Callable[..., Any]") -> "Callable[..., Any]":
 @click.command()
 @_two_sides
 @click.option("--undecided", type=click.Choice(["pass", "fail"]), help="What an undecided cell does.")
+@MEASURE_ALL
 @_measuring
 def gate(base: str | None, head: str | None, working_tree: bool, undecided: str | None, **options: Any) -> int:
     """Measure HEAD (by default HEAD) against BASE in rounds of fresh processes and say whether it is slower.
@@ -78,6 +82,7 @@ def run(commit: str, working_tree: bool, **options: Any) -> int:
 
 
 @click.command()
+@MEASURE_ALL
 @_measuring
 def bench(**options: Any) -> int:
     """Measure HEAD against its parent, quick set; HEAD alone on a first commit."""
@@ -231,6 +236,7 @@ def _request(base: str | None, head: str | None, config: "Config", options: dict
         rounds=options["rounds"],
         head_env=options.get("head_env"),
         base_env=options.get("base_env"),
+        measure_all=options.get("measure_all", False),
     )
 
 

@@ -11,6 +11,7 @@ from solwatch.judge.rule import ComparedCell, Replicate
 from solwatch.judge.series import RoundFacts, rounds_by_cell, series
 from solwatch.judge.side import rated_excess, side_facts
 from solwatch.judge.thresholds import INTERVAL_LEVEL, VOID_SHARE, cell_thresholds
+from solwatch.judge.unmeasured import identical_finding
 from solwatch.model.cell import CellInfo
 from solwatch.model.record import CellRound, GpuIdentity, Record, RecordHeader
 from solwatch.model.verdict import Reason, Verdict
@@ -85,6 +86,8 @@ def _case(header: RecordHeader, info: CellInfo, rounds: list[RoundFacts], measur
         ),
         gpu=_gpu(header, measured),
     )
+    if not measured and (identical := identical_finding(header.identity, info.key)) is not None:
+        return Case(info=info, facts=facts, finding=identical, alone=alone)
     finding = failure_finding(measured) or _impossible(header, facts)
     if finding is None or finding.verdict is Verdict.NEW:
         finding = _untrusted(facts, head_only=alone or finding is not None) or finding

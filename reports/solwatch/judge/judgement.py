@@ -7,7 +7,7 @@ from solwatch.judge.thresholds import CellThresholds, Thresholds
 from solwatch.model.cell import Work
 from solwatch.model.estimate import Estimate
 from solwatch.model.record import Failure, GpuIdentity
-from solwatch.model.verdict import DECIDED, CellVerdict, Verdict
+from solwatch.model.verdict import DECIDED, CellVerdict, Reason, Verdict
 from solwatch.sol.score import Score
 
 
@@ -68,13 +68,14 @@ class CellFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Coverage(msgspec.Struct, frozen=True, kw_only=True):
-    """How much of what is gated was decided."""
+    """How much of what is gated was decided. ``unmeasured``: how many of those without a time."""
 
     gated: int
     decided: int
     new: int
     undecided: int
     void: int
+    unmeasured: int = 0
 
     @classmethod
     def of(cls, verdicts: list[CellVerdict]) -> "Coverage":
@@ -86,6 +87,7 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
             new=kinds.count(Verdict.NEW),
             undecided=kinds.count(Verdict.UNDECIDED),
             void=kinds.count(Verdict.VOID),
+            unmeasured=sum(cell.gated and cell.reason is Reason.IDENTICAL for cell in verdicts),
         )
 
     @property

@@ -14,6 +14,7 @@ from solwatch.judge.series import cycles_log_ratios, log_ratios, null_log_ratios
 from solwatch.judge.side import measured_excess
 from solwatch.judge.thresholds import INTERVAL_LEVEL, MIN_ROUNDS, Thresholds
 from solwatch.judge.two_stage import TwoStage
+from solwatch.judge.unmeasured import sample_evidence
 from solwatch.model.estimate import Estimate
 from solwatch.model.record import Ceilings, Record
 from solwatch.model.verdict import CellVerdict, Reason, Verdict, exit_code
@@ -87,7 +88,9 @@ def _decide(record: Record, rule: Rule, found: Sequence[Case]) -> dict[str, Deci
 
 
 def _family(found: Sequence[Case], *, gated: bool) -> int:
-    return sum(case.facts.thresholds.gated is gated for case in found)
+    """Count the cells that can raise a false alarm: those that are measured."""
+    measured = [case for case in found if case.finding is None or case.finding.reason is not Reason.IDENTICAL]
+    return sum(case.facts.thresholds.gated is gated for case in measured)
 
 
 def _verdict(case: Case, decision: Decision | None, thresholds: Thresholds, record: Record) -> CellVerdict:
@@ -117,6 +120,7 @@ def _verdict(case: Case, decision: Decision | None, thresholds: Thresholds, reco
         evidence.append(f"in SM cycles, head / base is {interval(cycles_ratio)}")
     if verdict not in (Verdict.BROKEN, Verdict.VOID):
         evidence += side_evidence(facts, null_ratio, _beaten_ceilings(facts, record.header.ceilings))
+    evidence += sample_evidence(record.header.identity, case.info.key)
     if facts.gpu is not None and len(record.header.gpus) > 1:
         evidence.append(f"measured on cuda:{facts.gpu.index} ({facts.gpu.uuid})")
     return CellVerdict(

@@ -9,6 +9,7 @@ Fraction = Annotated[float, msgspec.Meta(gt=0, lt=1)]
 Patience = Annotated[float, msgspec.Meta(gt=0, le=86_400)]
 Budget = Annotated[float, msgspec.Meta(gt=0, le=604_800)]
 Floor = Annotated[float, msgspec.Meta(gt=0, le=1)]
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Count = Annotated[int, msgspec.Meta(ge=1, le=1000)]
 # What the system takes as a path, an argument or the value of a variable.
 Text = Annotated[str, msgspec.Meta(pattern=r"^[^\x00]*$", description="text without NUL")]
@@ -47,6 +48,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     ``budget_s``: wall time for measuring
     ``rounds``: looks at which a cell may be decided or become a suspect, in completed rounds; fresh ones confirm
     ``hang_s``: a worker silent for this long is ended
+    ``identical_sample``: share of the cells with nothing changed that is measured all the same, at least one
     ``undecided``: whether a gate with undecided cells passes or fails
     ``cell_set``: named set of cells that is measured unless the command line names another
     ``benchmarks``: folder of the suite
@@ -73,6 +75,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         default_factory=lambda: [5, 6, 7, 8, 10, 12, 14, 16]
     )
     hang_s: Patience = 120.0
+    identical_sample: Share = 0.1
     undecided: Literal["pass", "fail"] = "pass"
     cell_set: Text = "standard"
     benchmarks: Text = "benchmarks"

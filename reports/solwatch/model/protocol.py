@@ -54,6 +54,20 @@ class Prepare(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     findings: Findings | None = None
 
 
+class WatchReads(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Note from now on which files below ``folder`` are opened; asked before the suite is."""
+
+    folder: str
+
+
+class Look(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Run a cell without timing it, to see what it reads, compiles and tunes; ``check``: against its reference."""
+
+    key: str
+    seed: int
+    check: bool
+
+
 class Measure(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Take one block of at most ``target_s`` seconds of calls from the prepared cell."""
 
@@ -107,6 +121,21 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     caches: str | None = None
 
 
+class Watching(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Reply to ``WatchReads``."""
+
+
+class Looked(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Reply to ``Look``.
+
+    ``caches``: digest of all that the JIT and autotune caches hold now, ``None`` for nothing. ``read``: the files
+    that were opened so far, relative to the watched folder.
+    """
+
+    caches: str | None
+    read: list[str]
+
+
 class Measured(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Reply to ``Measure``."""
 
@@ -138,5 +167,17 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     failure: Failure
 
 
-Request = Discover | Open | Describe | Prepare | Measure | MeasureEnergy | MeasureCeilings | Release
-Reply = Discovered | Opened | Described | Prepared | Measured | EnergyMeasured | CeilingsMeasured | Released | Failed
+Request = Discover | Open | Describe | WatchReads | Look | Prepare | Measure | MeasureEnergy | MeasureCeilings | Release
+Reply = (
+    Discovered
+    | Opened
+    | Described
+    | Watching
+    | Looked
+    | Prepared
+    | Measured
+    | EnergyMeasured
+    | CeilingsMeasured
+    | Released
+    | Failed
+)

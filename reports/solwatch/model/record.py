@@ -9,6 +9,7 @@ import msgspec
 from solwatch.model.cell import CellInfo, Work
 from solwatch.model.config import Config
 from solwatch.model.fingerprint import Fingerprint
+from solwatch.model.identity import Identity
 
 
 class Telemetry(msgspec.Struct, frozen=True, kw_only=True):
@@ -166,7 +167,8 @@ class RecordHeader(msgspec.Struct, frozen=True, kw_only=True):
 
     ``fingerprint``: head's, and base's too unless ``base_fingerprint`` is there: it is where the sides are two
     environments. ``head_env``, ``base_env``: those environments, ``None`` where sides are commits. ``gpus``: the GPUs
-    that the cells are spread over, alike in all but their UUID; none on a CPU.
+    that the cells are spread over, alike in all but their UUID; none on a CPU. ``identity``: what the sides were
+    compared in before measuring, ``None`` where everything was to be measured.
     """
 
     schema: int
@@ -187,6 +189,7 @@ class RecordHeader(msgspec.Struct, frozen=True, kw_only=True):
     head_env: Environment | None = None
     base_env: Environment | None = None
     gpus: list[GpuIdentity] = msgspec.field(default_factory=list)
+    identity: Identity | None = None
 
 
 class RecordEnd(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,7 +14,7 @@ class Verdict(StrEnum):
 
     ``SLOWER``: head is slower than the margin allows, beyond what noise explains
     ``FASTER``: the mirror image
-    ``UNCHANGED``: a slowdown of the min effect is ruled out
+    ``UNCHANGED``: a slowdown of the min effect is ruled out, or nothing that the cell runs has changed
     ``UNDECIDED``: neither could be shown, or a SOL floor not be checked; the MDE says what such a run does show
     ``BELOW_FLOOR``: the SOL score is under the floor set for the cell
     ``BROKEN``: head raises, hangs, gives a wrong result, or no longer has the cell
@@ -38,6 +38,7 @@ class Reason(StrEnum):
     ABOVE_MARGIN = "above_margin"
     BELOW_MARGIN = "below_margin"
     WITHIN_MIN_EFFECT = "within_min_effect"
+    IDENTICAL = "identical"
     NOISE = "noise"
     TWO_MODES = "two_modes"
     UNCONFIRMED = "unconfirmed"
@@ -91,7 +92,8 @@ DECIDED = frozenset({Verdict.SLOWER, Verdict.FASTER, Verdict.UNCHANGED, Verdict.
 def exit_code(verdicts: Iterable[CellVerdict], *, undecided: str = "pass") -> ExitCode:
     """Return the exit code of a gate that reached ``verdicts``; peers (not gated) don't count.
 
-    When several hold, 1 comes before 3, before 4, before 0. ``new`` cells are measured but decide nothing.
+    When several hold, 1 comes before 3, before 4, before 0. ``new`` cells are measured but decide nothing. Cells that
+    are unchanged without having been measured don't make a gate pass by themselves.
     """
     gated = [cell for cell in verdicts if cell.gated]
     kinds = {cell.verdict for cell in gated}
@@ -99,7 +101,8 @@ def exit_code(verdicts: Iterable[CellVerdict], *, undecided: str = "pass") -> Ex
         return ExitCode.SLOWER
     if Verdict.VOID in kinds:
         return ExitCode.UNTRUSTED
-    if not kinds or kinds == {Verdict.UNDECIDED}:
+    measured = {cell.verdict for cell in gated if cell.reason is not Reason.IDENTICAL}
+    if not measured or kinds == {Verdict.UNDECIDED}:
         return ExitCode.UNDECIDED
     if undecided == "fail" and Verdict.UNDECIDED in kinds:
         return ExitCode.UNDECIDED

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from solwatch.judge.judgement import Judgement
+from solwatch.judge.launch_path import NULL_KERNEL
 from solwatch.model.errors import ExitCode
 from solwatch.model.plain import plain
 from solwatch.model.record import Record
@@ -47,13 +48,15 @@ class Headline:
     """``state``: ``fail``, ``pass``, ``untrusted``, ``undecided`` or ``measured``; ``text``: the verdict line.
 
     ``coverage``: how many cells were decided, or measured when there was nothing to compare with.
-    ``counts``: gated cells by verdict, worst first.
+    ``unmeasured``: how many of them have no time and why, empty where all were measured. ``counts``: gated cells by
+    verdict, worst first.
     """
 
     state: str
     title: str
     text: str
     coverage: str
+    unmeasured: str
     counts: list[tuple[str, int]]
     advice: list[str]
 
@@ -71,14 +74,25 @@ def headline(record: Record, judgement: Judgement) -> Headline:
         title=TITLES[state],
         text=_text(state, gated, counted),
         coverage=measured if alone else judgement.coverage.text,
+        unmeasured=_unmeasured(judgement),
         counts=[(verdict.value, counted[verdict]) for verdict in SEVERITY if counted[verdict]],
         advice=_advice(gated, state),
     )
 
 
 def verdict_word(verdict: Verdict, reason: Reason | None = None) -> str:
-    """Return a verdict as readers see it; a cell measured without a base is ``measured``."""
+    """Return a verdict as readers see it: ``measured`` without a base, ``identical`` without a time."""
+    if reason is Reason.IDENTICAL:
+        return "identical"
     return "measured" if reason is Reason.MEASURED_ALONE and verdict is Verdict.NEW else verdict.value.replace("_", " ")
+
+
+def _unmeasured(judgement: Judgement) -> str:
+    without = sum(cell.reason is Reason.IDENTICAL for cell in judgement.verdicts)
+    if not without:
+        return ""
+    cells = sum(key != NULL_KERNEL for key in judgement.facts)
+    return f"{without} of {cells} not measured: nothing that they run has changed"
 
 
 def _state(record: Record, judgement: Judgement) -> str:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from solwatch.judge.judgement import Judgement
 from solwatch.model.fingerprint import Fingerprint
+from solwatch.model.identity import Identity
 from solwatch.model.plain import plain
 from solwatch.model.record import Ceilings, GpuIdentity, Record, RecordHeader
 from solwatch.render.units import ABSENT, clock_time, percentage, scaled
@@ -79,6 +80,19 @@ def run_lines(record: Record, judgement: Judgement) -> list[Setting]:
     return lines + [Setting(name, plain(build), code=True) for name, build in builds if build]
 
 
+def shared_lines(identity: Identity | None) -> list[Setting]:
+    """Return what head and base were compared in before measuring: digests of what is the same, and what differs."""
+    if identity is None:
+        return []
+    lines = [Setting(plain(name), digest[:16], code=True) for name, digest in identity.same.items()]
+    lines += [Setting("differs", plain(difference, 300)) for difference in identity.differences]
+    if identity.unmeasured:
+        count = len(identity.unmeasured)
+        said = "1 cell (--measure-all measures it)" if count == 1 else f"{count} cells (--measure-all measures them)"
+        lines.append(Setting("not measured", said))
+    return lines
+
+
 def threshold_lines(record: Record, judgement: Judgement) -> list[Setting]:
     """Return the thresholds that were used; each cell's own stand in its details."""
     used, config = judgement.thresholds, record.header.config
@@ -131,4 +145,13 @@ def _pair(rated: float | None, sustained: float | None, unit: str) -> str:
     return f"{scaled(rated, unit)} rated, {scaled(sustained, unit)} sustained ({percentage(sustained / rated)})"
 
 
-__all__ = ["ABSENT", "Setting", "ceiling_lines", "device_lines", "model_text", "run_lines", "threshold_lines"]
+__all__ = [
+    "ABSENT",
+    "Setting",
+    "ceiling_lines",
+    "device_lines",
+    "model_text",
+    "run_lines",
+    "shared_lines",
+    "threshold_lines",
+]

@@ -97,6 +97,8 @@ def _verdict(console: Console, view: ReportView) -> None:
     console.print(line)
     counts = ", ".join(f"{count} {verdict_word(Verdict(verdict))}" for verdict, count in top.counts)
     console.print(Text(top.coverage + (f": {counts}" if counts and not view.alone else "")))
+    if top.unmeasured:
+        console.print(Text(top.unmeasured))
     console.print(Text(view.summary, style="dim"))
 
 

@@ -10,7 +10,15 @@ from solwatch.model.verdict import CellVerdict, Reason, Verdict
 from solwatch.render.details import Detail, cell_detail
 from solwatch.render.environments import environment_lines, environment_notes
 from solwatch.render.headline import SEVERITY, Headline, headline, verdict_word
-from solwatch.render.setting import Setting, ceiling_lines, device_lines, model_text, run_lines, threshold_lines
+from solwatch.render.setting import (
+    Setting,
+    ceiling_lines,
+    device_lines,
+    model_text,
+    run_lines,
+    shared_lines,
+    threshold_lines,
+)
 from solwatch.render.units import ABSENT, change, detectable, percentage, quantity, scaled
 from solwatch.render.unscored import unscored_lines
 
@@ -81,6 +89,7 @@ class ReportView:
     device: list[Setting]
     ceilings: list[Setting]
     run: list[Setting]
+    shared: list[Setting]
     thresholds: list[Setting]
     unscored: list[str]
     notes: list[str]
@@ -105,6 +114,7 @@ def report_view(record: Record, judgement: Judgement) -> ReportView:
         device=device_lines(header.fingerprint, header.gpus) + environment_lines(header),
         ceilings=ceiling_lines(header.ceilings),
         run=run_lines(record, judgement),
+        shared=shared_lines(header.identity),
         thresholds=threshold_lines(record, judgement),
         unscored=unscored_lines(judgement),
         notes=_notes(record),

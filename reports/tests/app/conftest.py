@@ -95,6 +95,7 @@ class Toy:
         base_env: Path | None = None,
         head_env: Path | None = None,
         selection: CellSelection = CellSelection("all"),  # noqa: B008 - frozen
+        measure_all: bool = True,
     ) -> Outcome:
         repository = Repository.open(self.root)
         request = Request(
@@ -108,6 +109,7 @@ class Toy:
             rounds=rounds,
             base_env=base_env,
             head_env=head_env,
+            measure_all=measure_all,
         )
         services = Services(
             repository=repository,

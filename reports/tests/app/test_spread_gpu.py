@@ -31,7 +31,7 @@ def gate(gpus: str, seed: int) -> Outcome:
     """Gate HEAD against itself, the standard cells of this repository."""
     root = Repository.open(Path(__file__).parent).root
     request = Request(
-        command="solwatch gate HEAD HEAD",
+        command="solwatch gate HEAD HEAD --measure-all",
         head="HEAD",
         base="HEAD",
         device="auto",
@@ -40,6 +40,7 @@ def gate(gpus: str, seed: int) -> Outcome:
         config=load_config(root, {"budget_s": 600.0}),
         seed=seed,
         rounds=ROUNDS,
+        measure_all=True,
     )
     services = Services(
         repository=Repository.open(root),

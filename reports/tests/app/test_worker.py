@@ -10,7 +10,7 @@ import pytest
 
 from solwatch.app.channel import Channel
 from solwatch.app.worker import serve
-from solwatch.model.protocol import Failed, Open, Opened, Prepare, Reply, Request
+from solwatch.model.protocol import Failed, Look, Looked, Open, Opened, Prepare, Reply, Request, Watching, WatchReads
 
 SUITE = """
 class Unreadable(Exception):
@@ -38,7 +38,7 @@ class Outcome:
 
 
 @contextmanager
-def opened(benchmarks: Path, suite: str) -> Iterator[tuple[Channel[Reply], Opened]]:
+def opened(benchmarks: Path, suite: str, *, watched: Path | None = None) -> Iterator[tuple[Channel[Reply], Opened]]:
     benchmarks.mkdir()
     (benchmarks / "__init__.py").write_text("")
     (benchmarks / "cells.py").write_text(suite)
@@ -47,6 +47,8 @@ def opened(benchmarks: Path, suite: str) -> Iterator[tuple[Channel[Reply], Opene
     thread.start()
     channel: Channel[Reply] = Channel(ours, Reply)
     try:
+        if watched:
+            assert ask(channel, WatchReads(folder=str(watched))) == Watching()
         reply = ask(channel, Open(benchmarks_dir=str(benchmarks), device="cpu", seed=1))
         assert isinstance(reply, Opened)
         yield channel, reply
@@ -79,3 +81,46 @@ def test_whatever_a_cell_raises_is_raised_not_died(tmp_path: Path, cell: str, me
 def test_a_module_whose_exception_can_not_be_sent_is_listed_all_the_same(tmp_path: Path) -> None:
     with opened(tmp_path / "suite_import", 'raise BaseException("\\udce9")') as (_, found):
         assert found.import_failures == {"cells": r"BaseException: \udce9 (cells.py:1)"}
+
+
+READING = """
+import json, os
+from pathlib import Path
+
+HOME = Path(__file__).parents[1]
+SHAPES = json.loads((HOME / "shapes.json").read_text())
+
+class Reads:
+    def setup(self):
+        (HOME / "weights.txt").read_text()
+    def time_reads(self):
+        path = Path(os.environ["TRITON_CACHE_DIR"])
+        path.mkdir(exist_ok=True)
+        (path / "kernel").write_text("compiled")
+    def time_plain(self):
+        pass
+"""
+
+
+def test_a_look_tells_what_a_cell_reads_and_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "triton"))
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "shapes.json").write_text("[8]")
+    (home / "weights.txt").write_text("1")
+    with opened(home / "suite_reads", READING, watched=home) as (channel, found):
+        plain, reads = sorted(info.key for info in found.cells)
+        first = ask(channel, Look(key=plain, seed=1, check=True))
+        second = ask(channel, Look(key=reads, seed=1, check=True))
+    assert isinstance(first, Looked)
+    assert first.caches is None
+    assert {"shapes.json", "suite_reads/cells.py"} <= set(first.read)
+    assert "weights.txt" in first.read, "setup is part of a look"
+    assert isinstance(second, Looked)
+    assert second.caches is not None
+
+
+def test_a_look_at_a_cell_that_fails_says_so(tmp_path: Path) -> None:
+    with opened(tmp_path / "suite_look", SUITE) as (channel, found):
+        reply = ask(channel, Look(key=found.cells[0].key, seed=1, check=True))
+    assert isinstance(reply, Failed)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from solwatch.model.cell import CellInfo, Work
 from solwatch.model.config import Config
 from solwatch.model.fingerprint import Fingerprint
+from solwatch.model.identity import Identity
 from solwatch.model.record import (
     Block,
     Ceilings,
@@ -111,8 +112,13 @@ def record(
     base: Commit | None = None,
     samples: int = 24,
     notes: Sequence[str] = (),
+    identity: Identity | None = None,
 ) -> Record:
-    """Return a record of ``rounds`` rounds of ``cells``; the same seed gives the same record."""
+    """Return a record of ``rounds`` rounds of ``cells``; the same seed gives the same record.
+
+    The cells that ``identity`` leaves unmeasured have no rounds.
+    """
+    measured = [cell for cell in cells if identity is None or cell.key not in identity.unmeasured]
     dice = random.Random(seed)
     made = [
         Round(
@@ -120,7 +126,7 @@ def record(
             head_slot=dice.randrange(2),
             started_at=f"2026-03-04T05:{index:02d}:00Z",
             wall_s=9.5,
-            cells=[_cell_round(cell, index, dice, alone=alone, samples=samples) for cell in cells],
+            cells=[_cell_round(cell, index, dice, alone=alone, samples=samples) for cell in measured],
         )
         for index in range(rounds)
     ]
@@ -139,6 +145,7 @@ def record(
         cells=[_info(cell) for cell in cells],
         work={cell.key: cell.work for cell in cells if cell.work is not None},
         notes=list(notes),
+        identity=identity,
     )
     end = RecordEnd(stopped=stopped, wall_s=9.5 * rounds) if stopped else None
     return Record(header=header, rounds=made, end=end)

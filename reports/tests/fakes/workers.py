@@ -17,6 +17,8 @@ from solwatch.model.protocol import (
     Discovered,
     EnergyMeasured,
     Findings,
+    Look,
+    Looked,
     Measure,
     Measured,
     MeasureEnergy,
@@ -28,6 +30,8 @@ from solwatch.model.protocol import (
     Released,
     Reply,
     Request,
+    Watching,
+    WatchReads,
 )
 from solwatch.model.record import Block, Failure, Telemetry
 
@@ -129,6 +133,10 @@ def _ordinary(request: Request, call_s: float) -> Reply:
             return Discovered(cells=[], import_failures={}, modules_missed=[])
         case Open():
             return Opened(cells=[], fingerprint=H200)
+        case WatchReads():
+            return Watching()
+        case Look():
+            return Looked(caches=None, read=[])
         case Prepare():
             found = request.findings or Findings(timer="held", launches=1)
             return Prepared(work=None, findings=found, call_s=call_s)

@@ -9,6 +9,7 @@ from fakes.records import CPU, CPU_CEILINGS, FakeCell, always, commit, o_proj_wo
 
 from solwatch.judge.judgement import Judgement
 from solwatch.judge.judging import judge
+from solwatch.model.identity import Identity
 from solwatch.model.record import Record
 from solwatch.render.html import render_html
 
@@ -49,7 +50,9 @@ def html(taken: Record) -> str:
     return render_html(taken, judge(taken))
 
 
+SAME = Identity(same={"machine code": "c0de" * 16}, unmeasured={"a": None}, sample=["b"])
 RECORDS = {
+    "unmeasured": record([FakeCell(key="a", work=o_proj_work(1, 64, 64)), FakeCell(key="b")], identity=SAME),
     "gate": gpu_record(),
     "alone": gpu_record(alone=True, rounds=3),
     "empty": record([], rounds=0, stopped=None),
@@ -202,3 +205,19 @@ def test_a_cell_that_beats_a_measured_roof_is_on_the_chart() -> None:
     at = next(index for index, (_, attributes) in enumerate(page.tags) if attributes.get("class") == "roofline")
     (dot,) = [attributes for tag, attributes in page.tags[at:] if tag == "circle" and attributes.get("r") == "5"]
     assert 0 < float(dot["cy"] or "-1") < 380
+
+
+def test_cells_without_a_time_and_what_was_compared_are_shown() -> None:
+    page = html(RECORDS["unmeasured"])
+    assert "1 of 2 not measured: nothing that they run has changed" in page
+    assert "What both sides run" in page
+    assert "<code>c0dec0dec0dec0de</code>" in page
+    assert "1 cell (--measure-all measures it)" in page
+    assert "What both sides run" not in html(record([FakeCell(key="a")]))
+
+
+def test_what_differs_is_named() -> None:
+    differing = Identity(same={}, differences=["machine code: op/<b>.so"])
+    page = html(record([FakeCell(key="a")], identity=differing))
+    assert "machine code: op/&lt;b&gt;.so" in page
+    assert "not measured" not in page

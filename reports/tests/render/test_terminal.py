@@ -9,6 +9,7 @@ from fakes.records import CPU, CPU_CEILINGS, FakeCell, always, commit, o_proj_wo
 from markupsafe import escape as html_escape
 
 from solwatch.judge.judging import judge
+from solwatch.model.identity import Identity
 from solwatch.model.record import Record
 from solwatch.render.html import render_html
 from solwatch.render.terminal import render_terminal
@@ -125,6 +126,18 @@ def test_two_names_of_one_build_are_said() -> None:
     same = commit("4be1c0ffee", "HEAD", "Change a comment in the docs")
     assert "note: head and base are one and the same build" in text(record([FakeCell(key="a")], head=same, base=same))
     assert "same build" not in text(record([FakeCell(key="a")]))
+
+
+def test_cells_without_a_time_are_counted_and_have_no_figures() -> None:
+    same = Identity(same={"suite": "5eed" * 16}, unmeasured={"a": None, "b": None}, sample=["c"])
+    taken = record([FakeCell(key="a"), FakeCell(key="b"), FakeCell(key="c")], identity=same)
+    shown = text(taken)
+    assert shown.startswith(
+        "PASS  nothing is slower\n3 of 3 decided: 3 unchanged\n2 of 3 not measured: nothing that they run has changed\n"
+    )
+    assert re.search(r"^ a +identical( +–)+$", shown, re.MULTILINE)
+    assert re.search(r"^ c +unchanged +[+−0]", shown, re.MULTILINE)
+    assert "not measured" not in text(record([FakeCell(key="a")]))
 
 
 def test_a_run_without_cells_has_no_table() -> None:
