@@ -20,7 +20,7 @@ import msgspec
 from solwatch.model.config import CellOverride, Config
 from solwatch.model.corpus import CorpusHeader, CorpusRound
 from solwatch.model.errors import ExitCode
-from solwatch.model.verdict import Verdict
+from solwatch.model.verdict import Label, Verdict
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = re.compile(r"(<!-- table (?P<name>[a-z-]+) -->\n)(?P<body>.*?)(<!-- end of table -->)", re.DOTALL)
@@ -131,6 +131,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "cell-override": lambda: settings(CellOverride),
     "exit-codes": lambda: members(ExitCode),
     "verdicts": lambda: members(Verdict),
+    "labels": lambda: members(Label),
 }
 
 

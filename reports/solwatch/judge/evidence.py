@@ -1,11 +1,12 @@
 """The sentences that stand beside a verdict."""
 
 import math
+from collections.abc import Sequence
 
 from solwatch.judge.judgement import CellFacts, SideFacts
 from solwatch.judge.rule import Decision
 from solwatch.model.estimate import Estimate
-from solwatch.model.verdict import Verdict
+from solwatch.model.verdict import Label, Verdict
 
 
 def change(ratio: float, point: float | None = None) -> str:
@@ -75,6 +76,31 @@ def decision_evidence(
     return [measured, suspected, seen, limit]
 
 
+def label_evidence(labels: Sequence[Label], facts: CellFacts) -> list[str]:
+    """Return a sentence for each label."""
+    head, base = facts.head, facts.base
+    if base is None:
+        return []
+    sentences = {
+        Label.CLOCK: (
+            f"the clock makes the difference, {_ghz(head)} in head and {_ghz(base)} in base: in cycles no such change "
+            f"beyond the margin of {percent(facts.thresholds.margin)} is left (clock)"
+        ),
+        Label.LAUNCHES_CHANGED: (
+            f"one call launches {head.launches} kernels in head, {base.launches} in base (launches_changed)"
+        ),
+        Label.CONFIG_CHANGED: (
+            "what JIT compilers and autotuners left in their caches differs between the sides in every round "
+            "(config_changed)"
+        ),
+    }
+    return [sentences[label] for label in labels]
+
+
+def _ghz(side: SideFacts) -> str:
+    return "unknown" if side.state.sm_clock_hz is None else f"{side.state.sm_clock_hz / 1e9:.3f} GHz"
+
+
 def side_evidence(facts: CellFacts, null_ratio: Estimate | None, exceeded: list[str]) -> list[str]:
     """Return what a reader must know of how the cell was measured, whatever the verdict."""
     sentences = [f"{text}; its score is left out" for text in exceeded]
@@ -85,9 +111,6 @@ def side_evidence(facts: CellFacts, null_ratio: Estimate | None, exceeded: list[
     sides = [("head", facts.head)] + ([("base", facts.base)] if facts.base is not None else [])
     for name, side in sides:
         sentences += _one_side(name, side)
-    launches = (facts.head.launches, facts.base.launches if facts.base is not None else None)
-    if None not in launches and launches[0] != launches[1]:
-        sentences.append(f"one call launches {launches[0]} kernels in head, {launches[1]} in base")
     drift = _null_drift(facts, null_ratio)
     if drift is not None and drift > facts.thresholds.margin:
         sentences.append(

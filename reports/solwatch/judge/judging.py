@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from solwatch.judge.case import Case, cases
-from solwatch.judge.evidence import decision_evidence, interval, side_evidence
+from solwatch.judge.evidence import decision_evidence, interval, label_evidence, side_evidence
 from solwatch.judge.floor import missed_floor, unchecked_floor
 from solwatch.judge.judgement import CellFacts, Coverage, Judgement, LookDecision
+from solwatch.judge.labels import cell_labels
 from solwatch.judge.limits import limit_evidence, limit_reason
 from solwatch.judge.rule import Decision, Rule
 from solwatch.judge.series import cycles_log_ratios, log_ratios, null_log_ratios
@@ -118,6 +119,8 @@ def _verdict(case: Case, decision: Decision | None, thresholds: Thresholds, reco
     cycles_ratio = ratio_estimate(cycles_log_ratios(facts.rounds), INTERVAL_LEVEL)
     if verdict in (Verdict.SLOWER, Verdict.FASTER) and cycles_ratio is not None:
         evidence.append(f"in SM cycles, head / base is {interval(cycles_ratio)}")
+    labels = cell_labels(verdict, facts)
+    evidence += label_evidence(labels, facts)
     if verdict not in (Verdict.BROKEN, Verdict.VOID):
         evidence += side_evidence(facts, null_ratio, _beaten_ceilings(facts, record.header.ceilings))
     evidence += sample_evidence(record.header.identity, case.info.key)
@@ -129,6 +132,7 @@ def _verdict(case: Case, decision: Decision | None, thresholds: Thresholds, reco
         reason=reason,
         # The null kernel is there to raise an alarm: undecided, it must not count as a cell that was left open.
         gated=case.gated and (case.info.kind != "null" or verdict is Verdict.SLOWER),
+        labels=labels,
         evidence=evidence,
         slowdown_ratio=ratio,
         null_ratio=null_ratio,

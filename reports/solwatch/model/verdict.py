@@ -60,13 +60,27 @@ class Reason(StrEnum):
     SKIPPED = "skipped"
 
 
+class Label(StrEnum):
+    """What else differs between the sides of a cell; it never changes a verdict.
+
+    ``CLOCK``: slower or faster by the clock alone: in SM cycles no such change beyond the margin is left
+    ``LAUNCHES_CHANGED``: one call launches another number of kernels in head than in base
+    ``CONFIG_CHANGED``: JIT and autotune caches differ: no state of theirs after warm-up was seen on both sides
+    """
+
+    CLOCK = "clock"
+    LAUNCHES_CHANGED = "launches_changed"
+    CONFIG_CHANGED = "config_changed"
+
+
 class CellVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """The judgement of one cell.
 
-    ``slowdown_ratio``: head / base over rounds. ``cycles_ratio``: the same in SM cycles, where the clock is known;
-    it decides nothing. ``mde``: the slowdown (a fraction) that a run of as many rounds
-    with this noise calls with probability 1 - ``miss_rate``, ``None`` when nothing could be computed. ``p_value``:
-    of θ ≤ δ0, already adjusted for cells and looks. ``min_effect`` and ``margin`` are the thresholds used.
+    ``labels``: what else differs between the sides; they decide nothing. ``slowdown_ratio``: head / base over rounds.
+    ``cycles_ratio``: the same in SM cycles, where the clock is known; it decides nothing. ``mde``: the slowdown (a
+    fraction) that a run of as many rounds with this noise calls with probability 1 - ``miss_rate``, ``None`` when
+    nothing could be computed. ``p_value``: of θ ≤ δ0, already adjusted for cells and looks. ``min_effect`` and
+    ``margin`` are the thresholds used.
     ``evidence``: short sentences.
     """
 
@@ -74,6 +88,7 @@ class CellVerdict(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Verdict
     reason: Reason
     gated: bool
+    labels: list[Label] = msgspec.field(default_factory=list)
     evidence: list[str] = msgspec.field(default_factory=list)
     slowdown_ratio: Estimate | None = None
     null_ratio: Estimate | None = None

@@ -61,6 +61,7 @@ _COLUMNS = [
     _Column("MFU", lambda row: row.mfu, 6),
     _Column("MBU", lambda row: row.mbu, 7),
     _Column("energy", lambda row: row.energy, 8),
+    _Column("labels", lambda row: ", ".join(row.labels), 2, compared_only=True),
     _Column("GPU", lambda row: row.gpu, 2, spread_only=True),
 ]
 _GAP = 3
@@ -172,7 +173,7 @@ def _explanations(console: Console, view: ReportView) -> None:
     explained = [row for row in view.rows if row.verdict_key in _EXPLAINED]
     for row in explained[:MOST_EXPLAINED]:
         line = Text(f"{row.key}: ", style="bold")
-        line.append(f"{row.verdict_text} ({row.reason})", style=STYLES[row.verdict_key])
+        line.append(f"{row.verdict_text} ({'; '.join([row.reason, *row.labels])})", style=STYLES[row.verdict_key])
         console.print(line)
         # What an undecided cell could have seen stands in the table already.
         for sentence in row.evidence[: 1 if row.verdict_key is Verdict.UNDECIDED else None]:

@@ -45,6 +45,7 @@ class CellRow:
     verdict: str
     verdict_text: str
     reason: str
+    labels: list[str]
     gated: bool
     change: str
     interval: str
@@ -141,6 +142,7 @@ def _row(index: int, cell: CellVerdict, facts: CellFacts) -> CellRow:
         verdict=cell.verdict.value,
         verdict_text=verdict_word(cell.verdict, cell.reason),
         reason=cell.reason.value.replace("_", " "),
+        labels=[label.value.replace("_", " ") for label in cell.labels],
         gated=cell.gated,
         change=change(ratio.point) if ratio else ABSENT,
         interval=interval,

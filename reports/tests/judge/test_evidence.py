@@ -22,7 +22,8 @@ def with_launches(taken: Record, head: int | None) -> Record:
 
 
 @pytest.mark.parametrize(
-    ("head", "said"), [(3, "one call launches 3 kernels in head, 2 in base"), (2, None), (None, None)]
+    ("head", "said"),
+    [(3, "one call launches 3 kernels in head, 2 in base (launches_changed)"), (2, None), (None, None)],
 )
 def test_a_launch_count_that_changes_is_said(head: int | None, said: str | None) -> None:
     taken = with_launches(record([FakeCell(key="a", launches=2)]), head)
