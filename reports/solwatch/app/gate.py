@@ -62,10 +62,8 @@ def _measured(request: Request, services: Services, ready: Session, path: Path) 
     base = ready.base
     rule = TwoStage.from_config(request.config)
     most = request.rounds or (rule.most_rounds if base else RUN_ROUNDS)
-    if base and most < rule.least_rounds:
-        services.say(
-            f"rounds are limited to {most}, a slowdown can't show in less than {rule.least_rounds}: raise --rounds"
-        )
+    if base:
+        _say_what_is_too_short(request, services, most, rule.least_rounds)
     job = Measuring(
         benches=ready.benches,
         head=ready.head.side,
@@ -84,6 +82,18 @@ def _measured(request: Request, services: Services, ready: Session, path: Path) 
     except (KeyboardInterrupt, SolwatchError):
         services.say(f"completed rounds are kept: {shlex.join(['solwatch', 'report', str(path)])} judges them")
         raise
+
+
+def _say_what_is_too_short(request: Request, services: Services, most: int, least: int) -> None:
+    limits = [("rounds are", most, "--rounds")]
+    limits += [
+        (f"cells that match {override.match!r} are", override.most_rounds, "their most_rounds")
+        for override in request.config.cells
+        if override.most_rounds is not None
+    ]
+    for what, limit, option in limits:
+        if limit < least:
+            services.say(f"{what} limited to {limit}, a slowdown can't show in less than {least}: raise {option}")
 
 
 def record_path(folder: Path, header: RecordHeader) -> Path:

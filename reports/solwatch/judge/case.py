@@ -43,6 +43,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
             ],
             min_effect=self.facts.thresholds.min_effect,
             margin=self.facts.thresholds.margin,
+            most_rounds=self.facts.thresholds.most_rounds,
         )
 
 

@@ -52,7 +52,7 @@ def judge(record: Record, rule: Rule | None = None) -> Judgement:
         final=[
             case.info.key
             for case in found
-            if case.info.kind != "null" and _is_final(case, decisions.get(case.info.key))
+            if case.info.kind != "null" and _is_final(case, decisions.get(case.info.key), len(record.rounds))
         ],
         completed=len(record.rounds),
     )
@@ -105,7 +105,8 @@ def _verdict(case: Case, decision: Decision | None, thresholds: Thresholds, reco
         verdict, reason = decision.verdict, decision.reason
         if verdict is Verdict.UNDECIDED:
             reason = limit_reason(decision, record, thresholds)
-        advice = limit_evidence(reason, record, thresholds)
+        own_limit = facts.thresholds.most_rounds if decision.reason is Reason.BUDGET else None
+        advice = limit_evidence(reason, record, thresholds, own_limit)
         evidence = decision_evidence(decision, ratio, facts, thresholds.miss_rate, advice)
     missed, unchecked = missed_floor(facts, thresholds), unchecked_floor(facts, thresholds)
     if missed is not None and (verdict in FLOORED or verdict is Verdict.SLOWER):
@@ -166,7 +167,9 @@ def _looks(decisions: Mapping[str, Decision]) -> list[LookDecision]:
     return [LookDecision(completed=completed, verdicts=fallen[completed]) for completed in sorted(fallen)]
 
 
-def _is_final(case: Case, decision: Decision | None) -> bool:
+def _is_final(case: Case, decision: Decision | None, completed: int) -> bool:
+    if case.facts.thresholds.most_rounds is not None and completed >= case.facts.thresholds.most_rounds:
+        return True
     if decision is not None:
         return decision.final
     assert case.finding is not None, "a case is either found or decided"

@@ -11,6 +11,8 @@ _BY_STOP = {"budget": Reason.BUDGET, "rounds": Reason.ROUNDS}
 def limit_reason(decision: Decision, record: Record, thresholds: Thresholds) -> Reason:
     """Return why a cell is undecided: what the rule says when it is through with it, else what ended the run."""
     taken = len(record.rounds)
+    if decision.reason is Reason.BUDGET:
+        return decision.reason
     if decision.reason is Reason.UNCONFIRMED:
         through = decision.final or taken >= thresholds.most_rounds
     else:
@@ -20,8 +22,16 @@ def limit_reason(decision: Decision, record: Record, thresholds: Thresholds) -> 
     return _BY_STOP.get(record.end.stopped if record.end else "", Reason.INTERRUPTED)
 
 
-def limit_evidence(reason: Reason, record: Record, thresholds: Thresholds) -> str:
-    """Return the sentence on a limit: its value, where it ended the run, what raises it."""
+def limit_evidence(reason: Reason, record: Record, thresholds: Thresholds, own_limit: int | None) -> str:
+    """Return the sentence on a limit: its value, where it ended the run, what raises it.
+
+    ``own_limit``: rounds that the cell may take, where that is what ended it.
+    """
+    if own_limit is not None:
+        return (
+            f"its own limit of {own_limit} rounds is too low to decide: raise most_rounds for this cell in "
+            "[[tool.solwatch.cells]]"
+        )
     taken = f"after {len(record.rounds)} of at most {thresholds.most_rounds} rounds"
     if reason is Reason.BUDGET:
         budget_s = record.header.config.budget_s

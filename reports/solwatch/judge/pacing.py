@@ -1,5 +1,6 @@
 """Whether another round is worth taking, and of which cells."""
 
+import math
 from collections.abc import Sequence
 
 import msgspec
@@ -53,6 +54,7 @@ def _with_carriers(open_keys: list[str], judgement: Judgement) -> list[str]:
         (facts.head.time.point, key)
         for key, facts in judgement.facts.items()
         if key != NULL_KERNEL and facts.head.time is not None and CORRECTED_TIMER in facts.head.timers
+        if (facts.thresholds.most_rounds or math.inf) > judgement.completed
     ]
     if {key for _, key in timed} & set(open_keys):
         return open_keys

@@ -43,12 +43,16 @@ class Thresholds(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CellThresholds(msgspec.Struct, frozen=True, kw_only=True):
-    """What holds for one cell: δ1, δ0 and the floor, as fractions; whether it counts for the exit code."""
+    """What holds for one cell: δ1, δ0 and the floor, as fractions; whether it counts for the exit code; its budget.
+
+    ``most_rounds``: rounds after which it is measured no more, ``None`` where only the commit's own limits hold.
+    """
 
     min_effect: float
     margin: float
     sol_floor: float | None
     gated: bool
+    most_rounds: int | None = None
 
 
 def cell_thresholds(config: Config, cell: CellInfo, *, device: str, base_s: float | None) -> CellThresholds:
@@ -59,6 +63,7 @@ def cell_thresholds(config: Config, cell: CellInfo, *, device: str, base_s: floa
     match wins, setting by setting. Raises ``RequestError`` when the margin is not below the min effect.
     """
     min_effect, margin, sol_floor, gated = config.min_effect, config.margin, None, cell.gated
+    most_rounds = None
     for override in config.cells:
         if not fnmatchcase(cell.key, override.match):
             continue
@@ -66,6 +71,7 @@ def cell_thresholds(config: Config, cell: CellInfo, *, device: str, base_s: floa
         margin = override.margin if override.margin is not None else margin
         sol_floor = override.sol_floor if override.sol_floor is not None else sol_floor
         gated = override.gated if override.gated is not None else gated
+        most_rounds = override.most_rounds if override.most_rounds is not None else most_rounds
     if min_effect is None:
         min_effect = _default_min_effect(config, cell, device, base_s)
     if margin is None:
@@ -75,7 +81,9 @@ def cell_thresholds(config: Config, cell: CellInfo, *, device: str, base_s: floa
             f"{cell.key}: margin is {margin:g} and min_effect {min_effect:g}; the margin must be the smaller: "
             "change margin or min_effect in [tool.solwatch]"
         )
-    return CellThresholds(min_effect=min_effect, margin=margin, sol_floor=sol_floor, gated=gated)
+    return CellThresholds(
+        min_effect=min_effect, margin=margin, sol_floor=sol_floor, gated=gated, most_rounds=most_rounds
+    )
 
 
 def _default_min_effect(config: Config, cell: CellInfo, device: str, base_s: float | None) -> float:

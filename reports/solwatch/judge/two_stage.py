@@ -108,20 +108,28 @@ class TwoStage:
         shares = len(self.looks)
         rate = SCREEN_RATE / (shares * max(family, len(cells), 1))
         states = {cell.key: _State() for cell in cells}
-        for look, last in self._looks_taken(completed, ended):
+        looks = {cell.key: self._looks_taken(cell, completed, ended) for cell in cells}
+        for look in sorted({look for taken in looks.values() for look in taken}):
+            # Beside a cell at its own last look the others are screened too: what is common to them needs them.
             seen = screened([cell for cell in cells if not _is_through(states[cell.key])], look, MIN_ROUNDS)
             for cell in cells:
+                if look not in looks[cell.key]:
+                    continue
+                last = looks[cell.key][look]
                 if cell.key in seen:
                     states[cell.key] = self._looked_at(cell, seen[cell.key], look, last, rate)
                 elif last and not _is_through(states[cell.key]):
                     states[cell.key] = replace(states[cell.key], final=True)
         return {cell.key: self._decision(cell, states[cell.key], rate, completed) for cell in cells}
 
-    def _looks_taken(self, completed: int, ended: bool) -> list[tuple[int, bool]]:
+    def _looks_taken(self, cell: ComparedCell, completed: int, ended: bool) -> dict[int, bool]:
+        """Return the looks at ``cell``, each with whether no other follows it."""
+        if cell.most_rounds is not None and cell.most_rounds <= completed:
+            completed, ended = cell.most_rounds, True
         taken = [look for look in self.looks if look <= completed]
         if ended and completed < self.looks[-1] and completed not in taken:
             taken.append(completed)
-        return [(look, look == self.looks[-1] or (ended and look == completed)) for look in taken]
+        return {look: look == self.looks[-1] or (ended and look == completed) for look in taken}
 
     def _looked_at(self, cell: ComparedCell, seen: Screened, look: int, last: bool, rate: float) -> _State:
         margin, target = math.log1p(cell.margin), math.log1p(cell.min_effect)
@@ -142,6 +150,10 @@ class TwoStage:
     def _decision(self, cell: ComparedCell, state: _State, rate: float, completed: int) -> Decision:
         if state.suspected_at is not None and state.seen is not None:
             state = self._confirmed(cell, state, state.seen, state.suspected_at, completed)
+        elif state.verdict is Verdict.UNDECIDED and (cell.most_rounds or math.inf) <= min(
+            completed, self.looks[-1] - 1
+        ):
+            state = replace(state, reason=Reason.BUDGET)
         elif state.verdict is Verdict.UNDECIDED and two_modes([each.log_ratio for each in cell.replicates]):
             state = replace(state, reason=Reason.TWO_MODES)
         seen = state.seen
@@ -180,8 +192,18 @@ class TwoStage:
                 )
         held = path[-1] if path else 1.0
         left = min(CONFIRM_ROUNDS - len(fresh), suspected_at + 2 * CONFIRM_ROUNDS - completed)
-        hopeless = held * (1 + MOST) ** max(left, 0) < 1 / self.confirm_rate
-        return replace(state, reason=Reason.UNCONFIRMED, final=hopeless, p_value=1 / max([1.0, *path]))
+        hopeless = self._hopeless(held, left)
+        over = not hopeless and self._hopeless(held, min(left, _left(cell, completed)))
+        reason = Reason.BUDGET if over else Reason.UNCONFIRMED
+        return replace(state, reason=reason, final=hopeless or over, p_value=1 / max([1.0, *path]))
+
+    def _hopeless(self, held: float, left: float) -> bool:
+        return held * math.pow(1 + MOST, max(left, 0)) < 1 / self.confirm_rate
+
+
+def _left(cell: ComparedCell, completed: int) -> float:
+    """Return how many rounds the cell's own limit leaves after ``completed``."""
+    return math.inf if cell.most_rounds is None else cell.most_rounds - completed
 
 
 def _is_through(state: _State) -> bool:

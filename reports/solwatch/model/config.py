@@ -24,6 +24,7 @@ class CellOverride(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     ``min_effect``: as above, for these cells
     ``margin``: as above, for these cells
     ``sol_floor``: SOL score below which the commit fails, whatever its base did; without a score the cell is undecided
+    ``most_rounds``: budget of each of these cells: measured so many rounds at most, then undecided (budget)
     ``gated``: whether these cells count for the exit code
     """
 
@@ -31,6 +32,7 @@ class CellOverride(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     min_effect: Fraction | None = None
     margin: Fraction | None = None
     sol_floor: Fraction | None = None
+    most_rounds: Count | None = None
     gated: bool | None = None
 
 

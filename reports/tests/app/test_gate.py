@@ -225,3 +225,16 @@ def test_a_setting_for_cells_that_are_not_there_is_said(toy: Any) -> None:
     toy.commit("mistyped", config=written + matches)
     said = [note for note in toy.compare(None, rounds=1).record.header.notes if "matches no cell" in note]
     assert said == ["[[tool.solwatch.cells]] match = 'toy_suite.Tyo*' matches no cell of the suite: it sets nothing"]
+
+
+def test_a_cell_with_a_budget_of_rounds_is_measured_no_longer_and_said_to_be_short(toy: Any) -> None:
+    written = (toy.root / "solwatch.toml").read_text()
+    toy.commit("a budget", config=written + '[[cells]]\nmatch = "*(8)"\nmost_rounds = 2\n')
+    outcome = toy.compare("HEAD~1", rounds=3)
+    measured = [sorted(cell.key for cell in each.cells) for each in outcome.record.rounds]
+    both = ["toy_suite.Toy(16)", "toy_suite.Toy(8)"]
+    assert measured == [both, both, ["toy_suite.Toy(16)"]]
+    assert (
+        "cells that match '*(8)' are limited to 2, a slowdown can't show in less than 12: raise their most_rounds"
+        in (toy.said)
+    )

@@ -44,12 +44,14 @@ def test_the_last_matching_override_wins_setting_by_setting() -> None:
         min_effect=0.05,
         margin=0.01,
         cells=[
-            CellOverride(match="o.P(*)", min_effect=0.02, sol_floor=0.5),
+            CellOverride(match="o.P(*)", min_effect=0.02, sol_floor=0.5, most_rounds=20),
             CellOverride(match="*16*", min_effect=0.03, gated=False),
-            CellOverride(match="other*", min_effect=0.5, sol_floor=0.9),
+            CellOverride(match="other*", min_effect=0.5, margin=0.1, sol_floor=0.9, most_rounds=5),
         ],
     )
-    assert thresholds(config) == CellThresholds(min_effect=0.03, margin=0.01, sol_floor=0.5, gated=False)
+    assert thresholds(config) == CellThresholds(
+        min_effect=0.03, margin=0.01, sol_floor=0.5, gated=False, most_rounds=20
+    )
 
 
 def test_a_margin_that_is_not_below_the_min_effect_is_a_wrong_request() -> None:
