@@ -74,7 +74,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     miss_rate: Fraction = 0.01
     budget_s: Budget = 300.0
     rounds: Annotated[list[Count], msgspec.Meta(min_length=1)] = msgspec.field(
-        default_factory=lambda: [5, 6, 7, 8, 10, 12, 14, 16]
+        default_factory=lambda: [5, 6, 7, 8, 10, 12, 14, 16, 20, 24]
     )
     hang_s: Patience = 120.0
     identical_sample: Share = 0.1

@@ -36,7 +36,7 @@ _NEEDED = {
     Reason.NOISE: "more rounds (rounds in [tool.solwatch]) or a quieter machine",
     Reason.TWO_MODES: "the cause of their two modes, or a larger min_effect",
     Reason.UNCONFIRMED: "another run, or a quieter machine",
-    Reason.BUDGET: "a larger budget_s (--budget), or most_rounds where cells have one",
+    Reason.BUDGET: "a larger budget_s (--budget) or most_rounds",
     Reason.ROUNDS: "more rounds (a larger --rounds, or none)",
     Reason.FLOOR_UNCHECKED: "a SOL score where sol_floor is set",
     Reason.INTERRUPTED: "a run that is not interrupted",

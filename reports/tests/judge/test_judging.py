@@ -50,7 +50,7 @@ def test_times_decide(ratio: float, verdict: Verdict, code: int) -> None:
 
 
 def test_noise_is_undecided_and_a_run_that_decided_nothing_exits_with_4() -> None:
-    judgement = judge(record([FakeCell(key="a", spread=0.1)], rounds=16, stopped="rounds"))
+    judgement = judge(record([FakeCell(key="a", spread=0.1)], rounds=24, stopped="rounds"))
     cell = only(judgement)
     assert (cell.verdict, cell.reason) == (Verdict.UNDECIDED, Reason.NOISE)
     assert cell.mde is not None
@@ -61,21 +61,21 @@ def test_noise_is_undecided_and_a_run_that_decided_nothing_exits_with_4() -> Non
 @pytest.mark.parametrize(
     ("rounds", "stopped", "reason", "said"),
     [
-        (16, "rounds", Reason.NOISE, "all 16 rounds were taken: quieten the machine, raise rounds in [tool.solwatch]"),
+        (24, "rounds", Reason.NOISE, "all 24 rounds were taken: quieten the machine, raise rounds in [tool.solwatch]"),
         (
             7,
             "budget",
             Reason.BUDGET,
-            "300 s ended measuring after 7 of at most 36 rounds: raise budget_s (--budget)",
+            "300 s ended measuring after 7 of at most 44 rounds: raise budget_s (--budget)",
         ),
         (
             7,
             "rounds",
             Reason.ROUNDS,
-            "ended measuring after 7 of at most 36 rounds: raise --rounds or leave it out",
+            "ended measuring after 7 of at most 44 rounds: raise --rounds or leave it out",
         ),
-        (7, "interrupted", Reason.INTERRUPTED, "measuring was interrupted after 7 of at most 36 rounds: measure again"),
-        (7, None, Reason.INTERRUPTED, "measuring was interrupted after 7 of at most 36 rounds: measure again"),
+        (7, "interrupted", Reason.INTERRUPTED, "measuring was interrupted after 7 of at most 44 rounds: measure again"),
+        (7, None, Reason.INTERRUPTED, "measuring was interrupted after 7 of at most 44 rounds: measure again"),
     ],
 )
 def test_an_undecided_cell_names_the_limit_that_kept_it_so(
@@ -89,9 +89,9 @@ def test_an_undecided_cell_names_the_limit_that_kept_it_so(
 @pytest.mark.parametrize(
     ("rounds", "stopped", "reason", "said"),
     [
-        (9, "budget", Reason.BUDGET, "the budget of 300 s ended measuring after 9 of at most 36 rounds"),
-        (5, "rounds", Reason.ROUNDS, "asked for ended measuring after 5 of at most 36 rounds"),
-        (9, None, Reason.INTERRUPTED, "measuring was interrupted after 9 of at most 36 rounds"),
+        (9, "budget", Reason.BUDGET, "the budget of 300 s ended measuring after 9 of at most 44 rounds"),
+        (5, "rounds", Reason.ROUNDS, "asked for ended measuring after 5 of at most 44 rounds"),
+        (9, None, Reason.INTERRUPTED, "measuring was interrupted after 9 of at most 44 rounds"),
     ],
 )
 def test_a_suspect_that_a_limit_left_unconfirmed_is_not_slower_and_says_so(

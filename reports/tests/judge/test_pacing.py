@@ -62,7 +62,7 @@ def test_open_cells_that_the_null_kernel_is_timed_with_carry_it_on() -> None:
 
 
 def test_it_ends_at_the_last_look_with_cells_still_undecided() -> None:
-    found = pace(live(NOISY, rounds=16), elapsed_s=60.0)
+    found = pace(live(NOISY, rounds=24), elapsed_s=60.0)
     assert (found.stop, found.open_keys) == ("rounds", [])
 
 

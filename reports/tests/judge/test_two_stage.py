@@ -90,7 +90,7 @@ def test_a_probable_speed_up_is_not_called_unchanged_before_the_last_look() -> N
 
 def test_noise_leaves_a_cell_undecided_and_says_what_could_have_been_seen() -> None:
     dice = random.Random(2)
-    decision = decide([dice.gauss(0.005, 0.05) for _ in range(16)])
+    decision = decide([dice.gauss(0.005, 0.05) for _ in range(24)])
     assert (decision.verdict, decision.reason, decision.final) == (Verdict.UNDECIDED, Reason.NOISE, True)
     assert decision.mde is not None
     assert decision.mde > 0.05

@@ -71,4 +71,4 @@ def test_advice_on_undecided_cells_follows_why_measuring_stopped() -> None:
     cells = [FakeCell(key="a", spread=0.2), FakeCell(key="b")]
     assert any("--budget" in advice for advice in said(record(cells, rounds=8, stopped="budget")).advice)
     assert any("--rounds" in advice for advice in said(record(cells, rounds=8, stopped="rounds")).advice)
-    assert any("quieter machine" in advice for advice in said(record(cells, rounds=16, stopped="rounds")).advice)
+    assert any("quieter machine" in advice for advice in said(record(cells, rounds=24, stopped="rounds")).advice)

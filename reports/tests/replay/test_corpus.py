@@ -82,5 +82,5 @@ def test_a_file_that_breaks_its_promise_is_found(tmp_path: Path, label: str, rat
 
 
 def test_rounds_are_replayed_as_gates_of_the_length_of_the_last_look(tmp_path: Path) -> None:
-    lengths = [len(gate.rounds) for gate in gates(replayed(made(tmp_path, "a/a", 1.0, rounds=40)))]
-    assert lengths == [16, 16]
+    lengths = [len(gate.rounds) for gate in gates(replayed(made(tmp_path, "a/a", 1.0, rounds=60)))]
+    assert lengths == [24, 24]
