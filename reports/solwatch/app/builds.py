@@ -14,6 +14,7 @@ from solwatch.model.config import Config
 from solwatch.model.errors import BuildError, HeadBuildError, MachineError, RequestError
 from solwatch.model.record import Commit, Environment
 from solwatch.workspace.builds import Builder
+from solwatch.workspace.export import export
 from solwatch.workspace.git import Repository
 
 WHEELS = "build/solwatch/wheels"
@@ -84,7 +85,7 @@ def suite_of(repository: Repository, commit: Commit, config: Config) -> Path:
         # exported beside, then renamed: an interrupted export must not be taken for a suite
         scratch = home.with_name(f"{commit.sha}.{os.getpid()}")
         shutil.rmtree(scratch, ignore_errors=True)
-        repository.export(commit, scratch)
+        export(repository, commit, scratch)
         with contextlib.suppress(OSError):
             scratch.rename(home)
         shutil.rmtree(scratch, ignore_errors=True)

@@ -17,10 +17,12 @@ from pathlib import Path
 
 from solwatch.model.errors import BuildError, MachineError, RequestError
 from solwatch.model.record import Commit
+from solwatch.workspace.export import export
 from solwatch.workspace.files import disk_error, disk_errors, sync_folder, write_atomically
 from solwatch.workspace.git import Repository
 from solwatch.workspace.locks import FileLock
 from solwatch.workspace.toolchain import allowed, build_facts
+from solwatch.workspace.tree import content_key
 from solwatch.workspace.wheels import unpack_wheel
 
 __all__ = ["Build", "BuildError", "Builder"]
@@ -80,7 +82,7 @@ class Builder:
         if self._facts is None:
             self._facts = build_facts(self._environment)
         said = {
-            "content": self._repository.content_key(commit, self._inputs),
+            "content": content_key(self._repository, commit, self._inputs),
             "command": self._command,
             "variant": self._variant,
             "facts": self._facts,
@@ -120,7 +122,7 @@ class Builder:
             shutil.rmtree(scratch, ignore_errors=True)
             (scratch / "wheels").mkdir(parents=True)
         try:
-            self._repository.export(commit, scratch / "source", self._inputs)
+            export(self._repository, commit, scratch / "source", self._inputs)
             if commit.dirty and self.key(commit) != key:
                 raise RequestError("the working tree changed while it was being copied: run again when it is still")
             self._compile(commit, scratch, lock, on_progress)

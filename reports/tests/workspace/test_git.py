@@ -6,7 +6,9 @@ import pytest
 from fakes.scratch_project import INPUTS, ScratchProject
 
 from solwatch.model.errors import ExitCode, MachineError, RequestError
+from solwatch.workspace.export import export
 from solwatch.workspace.git import Repository
+from solwatch.workspace.tree import content_key
 
 
 def shallow_clone(project: ScratchProject, dest: Path) -> Repository:
@@ -131,35 +133,35 @@ def test_the_working_tree_is_head_but_dirty(project: ScratchProject) -> None:
 def test_equal_contents_have_equal_keys(project: ScratchProject) -> None:
     project.commit("one")
     repository = Repository.open(project.root)
-    first = repository.content_key(repository.resolve("HEAD"), INPUTS)
+    first = content_key(repository, repository.resolve("HEAD"), INPUTS)
     project.write("README.md", "nothing that is built\n")
     project.commit("two")
-    assert repository.content_key(repository.resolve("HEAD"), INPUTS) == first
-    assert repository.content_key(repository.working_tree(), INPUTS) == first
+    assert content_key(repository, repository.resolve("HEAD"), INPUTS) == first
+    assert content_key(repository, repository.working_tree(), INPUTS) == first
     project.answer(2)
-    changed = repository.content_key(repository.working_tree(), INPUTS)
+    changed = content_key(repository, repository.working_tree(), INPUTS)
     assert changed != first
     project.commit("three")
-    assert repository.content_key(repository.resolve("HEAD"), INPUTS) == changed
+    assert content_key(repository, repository.resolve("HEAD"), INPUTS) == changed
 
 
 def test_the_working_tree_s_key_sees_what_git_would_add(project: ScratchProject) -> None:
     project.commit("one")
     repository = Repository.open(project.root)
-    keys = [repository.content_key(repository.working_tree(), INPUTS)]
+    keys = [content_key(repository, repository.working_tree(), INPUTS)]
     project.write("src/tinyop/extra.py", "x = 1\n")
-    keys.append(repository.content_key(repository.working_tree(), INPUTS))
+    keys.append(content_key(repository, repository.working_tree(), INPUTS))
     (project.root / "src/tinyop/extra.py").chmod(0o755)
-    keys.append(repository.content_key(repository.working_tree(), INPUTS))
+    keys.append(content_key(repository, repository.working_tree(), INPUTS))
     (project.root / "src/tinyop/link.py").symlink_to("extra.py")
-    keys.append(repository.content_key(repository.working_tree(), INPUTS))
+    keys.append(content_key(repository, repository.working_tree(), INPUTS))
     (project.root / "src/tinyop/native.c").unlink()
-    keys.append(repository.content_key(repository.working_tree(), INPUTS))
+    keys.append(content_key(repository, repository.working_tree(), INPUTS))
     assert len(set(keys)) == len(keys)
     project.write("src/tinyop/ignored.so", "built in place")
-    assert repository.content_key(repository.working_tree(), INPUTS) == keys[-1]
+    assert content_key(repository, repository.working_tree(), INPUTS) == keys[-1]
     project.commit("two")
-    assert repository.content_key(repository.resolve("HEAD"), INPUTS) == keys[-1]
+    assert content_key(repository, repository.resolve("HEAD"), INPUTS) == keys[-1]
 
 
 def test_inputs_outside_the_repository_or_missing_are_refused(project: ScratchProject) -> None:
@@ -168,9 +170,9 @@ def test_inputs_outside_the_repository_or_missing_are_refused(project: ScratchPr
     head = repository.resolve("HEAD")
     for path in ("../other", "/etc", ""):
         with pytest.raises(RequestError, match="must be a path under the repository's root"):
-            repository.content_key(head, [path])
+            content_key(repository, head, [path])
     with pytest.raises(RequestError, match="none of the build inputs nothing exists at HEAD"):
-        repository.content_key(head, ["nothing"])
+        content_key(repository, head, ["nothing"])
 
 
 def test_export_has_the_commit_s_files_and_leaves_the_tree_alone(project: ScratchProject, tmp_path: Path) -> None:
@@ -179,12 +181,12 @@ def test_export_has_the_commit_s_files_and_leaves_the_tree_alone(project: Scratc
     project.write("src/tinyop/extra.py", "x = 1\n")
     before = project.git("status", "--porcelain")
     repository = Repository.open(project.root)
-    repository.export(repository.resolve("HEAD"), tmp_path / "all")
+    export(repository, repository.resolve("HEAD"), tmp_path / "all")
     assert (tmp_path / "all" / ".gitignore").exists()
     assert "FromLong(1)" in (tmp_path / "all/src/tinyop/native.c").read_text()
-    repository.export(repository.resolve("HEAD"), tmp_path / "inputs", [*INPUTS, "not-there-yet"])
+    export(repository, repository.resolve("HEAD"), tmp_path / "inputs", [*INPUTS, "not-there-yet"])
     assert sorted(os.listdir(tmp_path / "inputs")) == ["setup.py", "src"]
-    repository.export(repository.working_tree(), tmp_path / "dirty", INPUTS)
+    export(repository, repository.working_tree(), tmp_path / "dirty", INPUTS)
     assert "FromLong(2)" in (tmp_path / "dirty/src/tinyop/native.c").read_text()
     assert (tmp_path / "dirty/src/tinyop/extra.py").exists()
     assert not (tmp_path / "all/src/tinyop/extra.py").exists()
@@ -198,7 +200,7 @@ def test_export_has_what_the_key_speaks_of_whatever_the_attributes_say(project: 
     project.commit("one")
     repository = Repository.open(project.root)
     for name, inputs in (("inputs", INPUTS), ("all", None)):
-        repository.export(repository.resolve("HEAD"), tmp_path / name, inputs)
+        export(repository, repository.resolve("HEAD"), tmp_path / name, inputs)
         assert (tmp_path / name / "src/tinyop/hidden.py").exists()
         assert "$Format:%H$" in (tmp_path / name / "src/tinyop/stamp.py").read_text()
     assert sorted(os.listdir(tmp_path)) == ["all", "inputs", "project"]
@@ -211,9 +213,9 @@ def test_attributes_above_the_inputs_change_the_files_and_the_key(project: Scrat
     project.commit("two")
     repository = Repository.open(project.root)
     commits = [repository.resolve(name) for name in ("HEAD~1", "HEAD")]
-    assert len({repository.content_key(commit, ["src/tinyop"]) for commit in commits}) == 2
+    assert len({content_key(repository, commit, ["src/tinyop"]) for commit in commits}) == 2
     for number, commit in enumerate(commits):
-        repository.export(commit, tmp_path / str(number), ["src/tinyop"])
+        export(repository, commit, tmp_path / str(number), ["src/tinyop"])
     contents = [(tmp_path / str(number) / "src/tinyop/text.txt").read_bytes() for number in range(2)]
     assert contents == [b"a\n", b"a\r\n"]
 
@@ -224,12 +226,12 @@ def test_any_file_name_can_be_built_from(project: ScratchProject, tmp_path: Path
         project.write(f"src/{name}", name)
     repository = Repository.open(project.root) if project.commit("one") else None
     assert repository is not None
-    assert repository.content_key(repository.working_tree(), INPUTS) == (
-        repository.content_key(repository.resolve("HEAD"), INPUTS)
+    assert content_key(repository, repository.working_tree(), INPUTS) == (
+        content_key(repository, repository.resolve("HEAD"), INPUTS)
     )
     for commit in (repository.working_tree(), repository.resolve("HEAD")):
         dest = tmp_path / commit.name
-        repository.export(commit, dest, INPUTS)
+        export(repository, commit, dest, INPUTS)
         assert {name: (dest / "src" / name).read_bytes().decode() for name in names} == {name: name for name in names}
 
 
@@ -240,14 +242,14 @@ def test_submodules_under_the_inputs_come_along(project: ScratchProject, tmp_pat
     project.commit("with a submodule")
     repository = Repository.open(project.root)
     head = repository.resolve("HEAD")
-    key = repository.content_key(head, INPUTS)
-    assert repository.content_key(repository.working_tree(), INPUTS) == key
+    key = content_key(repository, head, INPUTS)
+    assert content_key(repository, repository.working_tree(), INPUTS) == key
     for commit in (head, repository.working_tree()):
-        repository.export(commit, tmp_path / commit.name, INPUTS)
+        export(repository, commit, tmp_path / commit.name, INPUTS)
         assert "FromLong(1)" in (tmp_path / commit.name / "src/inner/src/tinyop/native.c").read_text()
     (project.root / "src/inner/setup.py").write_text("changed")
-    assert repository.content_key(repository.working_tree(), INPUTS) != key
-    assert repository.content_key(head, INPUTS) == key
+    assert content_key(repository, repository.working_tree(), INPUTS) != key
+    assert content_key(repository, head, INPUTS) == key
 
 
 def test_a_submodule_that_is_not_there_names_the_fix(project: ScratchProject, tmp_path: Path) -> None:
@@ -259,14 +261,14 @@ def test_a_submodule_that_is_not_there_names_the_fix(project: ScratchProject, tm
     project.git("commit", "--quiet", "--message", "to a commit that nobody has")
     repository = Repository.open(project.root)
     with pytest.raises(RequestError, match=r"src/inner lacks its commit 1{12}: run `git -C src/inner fetch origin"):
-        repository.content_key(repository.resolve("HEAD"), INPUTS)
+        content_key(repository, repository.resolve("HEAD"), INPUTS)
     project.git("submodule", "deinit", "--force", "src/inner")
     for commit in (repository.resolve("HEAD~1"), repository.working_tree()):
         with pytest.raises(
             RequestError, match=r"src/inner is a submodule that is not there: run `git submodule update --init"
         ):
-            repository.content_key(commit, INPUTS)
-    repository.export(repository.resolve("HEAD~1"), tmp_path / "all")
+            content_key(repository, commit, INPUTS)
+    export(repository, repository.resolve("HEAD~1"), tmp_path / "all")
     assert os.listdir(tmp_path / "all/src/inner") == []
 
 
@@ -285,7 +287,7 @@ def test_the_gate_s_own_settings_make_no_new_build(project: ScratchProject) -> N
         project.write("pyproject.toml", text)
         project.commit("next")
         repository = repository or Repository.open(project.root)
-        keys.append(repository.content_key(repository.resolve("HEAD"), ["pyproject.toml"]))
-        assert repository.content_key(repository.working_tree(), ["pyproject.toml"]) == keys[-1]
+        keys.append(content_key(repository, repository.resolve("HEAD"), ["pyproject.toml"]))
+        assert content_key(repository, repository.working_tree(), ["pyproject.toml"]) == keys[-1]
     assert keys[0] == keys[1] == keys[2]
     assert len(set(keys)) == len(keys) - 2
