@@ -31,7 +31,7 @@ NVCC_FOUND := $(shell command -v nvcc >/dev/null 2>&1 && echo 1 || { [ -x "$${CU
 TOOLKIT := $(if $(filter 0,$(FUSED_O_PROJ_CUDA)),,$(if $(filter 0,$(NVCC_FOUND)),toolkit))
 EXTRAS := build$(if $(filter 1,$(GPU_VISIBLE)),$(comma)cuda)$(if $(TOOLKIT),$(comma)toolkit)
 
-.PHONY: help bench test check demo cuda judges gpu wheelhouse clean venv dev
+.PHONY: help bench test check demo cuda judges figures gpu wheelhouse clean venv dev
 
 help:  ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -91,6 +91,11 @@ cuda: $(VENV)/.installed-dev  ## compile the CUDA library (no GPU needed) and lo
 
 judges: $(VENV)/.installed-dev  ## recorded noise judged by the rules of other tools and by solwatch; build/judges.json
 	@PYTHONPATH=.ci $(BIN)/python -m judges $(JUDGES_ARGS)
+
+figures: $(VENV)/.installed-dev  ## the documentation's figures of judges and replay, anew from the corpus (minutes)
+	@PYTHONPATH=.ci $(BIN)/python -m judges --summary docs/data/judges.json $(JUDGES_ARGS)
+	@$(BIN)/python .ci/judge_replay.py --output docs/data/replay.json
+	@$(BIN)/python .ci/doc_tables.py
 
 gpu: $(VENV)/.installed-dev  ## everything that needs a GPU: tests, memory checker, all cells, a gate, NVBench; logs in build/gpu
 	@PYTHON=$(BIN)/python bash .ci/gpu.sh build/gpu $(STEPS)

@@ -17,6 +17,7 @@ from typing import Any
 
 import msgspec
 
+import doc_figures
 from solwatch.model.config import CellOverride, Config
 from solwatch.model.corpus import CorpusHeader, CorpusRound
 from solwatch.model.errors import ExitCode
@@ -132,6 +133,9 @@ TABLES: dict[str, Callable[[], str]] = {
     "exit-codes": lambda: members(ExitCode),
     "verdicts": lambda: members(Verdict),
     "labels": lambda: members(Label),
+    "judges": lambda: markdown(doc_figures.judges()),
+    "replay-noise": lambda: markdown(doc_figures.replay_noise()),
+    "replay-detection": lambda: markdown(doc_figures.replay_detection()),
 }
 
 
@@ -168,6 +172,6 @@ def main() -> int:
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except TableError as error:
+    except (TableError, doc_figures.StaleFiguresError) as error:
         print(f"tables: {error}", file=sys.stderr)
         sys.exit(1)

@@ -18,8 +18,9 @@ from judges.pytest_mean import PytestMean
 from judges.recording import recordings
 from judges.rustc_perf import RustcPerf
 from judges.scores import scores
-from judges.showing import NOTES, document_of, heading, table_of
+from judges.showing import NOTES, document_of, heading, summary_of, table_of
 from judges.solwatch_gate import SolwatchGate
+from replays.made_from import made_from
 from solwatch.judge.two_stage import TwoStage
 from solwatch.model.config import Config
 from solwatch.model.errors import RequestError, SolwatchError
@@ -58,7 +59,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--output", type=Path, default=ROOT / "build" / "judges.json")
-    parser.add_argument("--markdown", action="store_true", help="the table as documentation wants it")
+    parser.add_argument("--summary", type=Path, help="also write the figures of the table as JSON")
     asked = parser.parse_args()
     try:
         if asked.runs < 1 or asked.seed < 0:
@@ -75,11 +76,14 @@ def main() -> int:
             track=progress,
         )
         console.print(heading(recorded, asked.runs, asked.seed))
-        console.print(table_of(found, markdown=asked.markdown))
+        console.print(table_of(found))
         for note in NOTES:
             console.print(note)
         document = document_of(found, recorded, asked.runs, asked.seed)
         write_atomically(asked.output, json.dumps(document, indent=1).encode() + b"\n")
+        if asked.summary:
+            summary = {"made_from": made_from(asked.files, Config()), **summary_of(document)}
+            write_atomically(asked.summary, json.dumps(summary, indent=1).encode() + b"\n")
     except SolwatchError as error:
         print(f"judges: {error}", file=sys.stderr)
         return int(error.exit_code)

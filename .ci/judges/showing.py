@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from rich.box import HEAVY_HEAD, MARKDOWN
+from rich.box import HEAVY_HEAD
 from rich.table import Table
 
 from judges.recording import Recording
@@ -28,9 +28,9 @@ def heading(recordings: Sequence[Recording], runs: int, seed: int) -> str:
     return f"{runs} runs of {CELLS} cells, seed {seed}, drawn from {files}"
 
 
-def table_of(scores: Sequence[Score], *, markdown: bool = False) -> Table:
+def table_of(scores: Sequence[Score]) -> Table:
     """Return a row for each rule."""
-    table = Table(box=MARKDOWN if markdown else HEAVY_HEAD)
+    table = Table(box=HEAVY_HEAD)
     table.add_column("rule")
     table.add_column("sees")
     for title in (
@@ -82,3 +82,12 @@ def document_of(scores: Sequence[Score], recordings: Sequence[Recording], runs: 
             for score in scores
         ],
     }
+
+
+def summary_of(document: dict[str, Any]) -> dict[str, Any]:
+    """Return the document without what was called cell by cell."""
+    rules = [
+        {**rule, "called_slower": {size: called["share"] for size, called in rule["called_slower"].items()}}
+        for rule in document["rules"]
+    ]
+    return {**document, "rules": rules}

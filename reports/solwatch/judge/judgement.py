@@ -53,7 +53,8 @@ class SideFacts(msgspec.Struct, frozen=True, kw_only=True):
 class CellFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of one cell beside its verdict. ``base`` is ``None`` in a run of head alone.
 
-    ``gpu``: where both sides ran in all rounds, ``None`` on a CPU.
+    ``gpu``: where both sides ran in all rounds, ``None`` on a CPU. ``suspected_at``: the look that sent the cell to
+    fresh rounds, whatever came of them.
     """
 
     key: str
@@ -64,6 +65,7 @@ class CellFacts(msgspec.Struct, frozen=True, kw_only=True):
     rounds: list[RoundFacts]
     thresholds: CellThresholds
     decided_at: int | None = None
+    suspected_at: int | None = None
     gpu: GpuIdentity | None = None
 
 

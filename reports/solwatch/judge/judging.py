@@ -156,7 +156,9 @@ def _beaten_ceilings(facts: CellFacts, ceilings: Ceilings) -> list[str]:
 
 
 def _facts(case: Case, decision: Decision | None) -> CellFacts:
-    return msgspec.structs.replace(case.facts, decided_at=decision.decided_at if decision else None)
+    if decision is None:
+        return case.facts
+    return msgspec.structs.replace(case.facts, decided_at=decision.decided_at, suspected_at=decision.suspected_at)
 
 
 def _looks(decisions: Mapping[str, Decision]) -> list[LookDecision]:
