@@ -48,7 +48,7 @@ def _read(path: Path) -> dict[str, dict[str, str]]:
     repair = "repair it, or move it away and a new one is made"
     try:
         known = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise MachineError(f"{path} can't be read as JSON ({error}): {repair}") from error
     if not isinstance(known, dict):
         raise MachineError(f"{path} is not a list of machines: {repair}")

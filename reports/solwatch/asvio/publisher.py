@@ -2,12 +2,14 @@
 
 import itertools
 import json
+import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from asv.console import log
 from asv.publishing import OutputPublisher
-from asv.results import iter_results
+from asv.results import Results, iter_results_paths
 from asv.util import UserError, is_na
 
 from solwatch.model.plain import plain
@@ -17,6 +19,12 @@ PAGE = "speedoflight"
 
 GAP = ".track_sol_gap"
 """Benchmarks of this name hold T / T_SOL; the page shows its inverse, the SOL score."""
+
+_Gaps = list[tuple[str, tuple[str, ...], float]]
+"""Benchmark, values of its parameters, gap."""
+
+_DAMAGED = (UserError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError, OSError)
+"""What asv's readers raise at a file that isn't whole."""
 
 _SITE = Path(__file__).with_name("site")
 _NAVIGATION = '<li id="nav-li-graphdisplay">'
@@ -52,24 +60,51 @@ def tables(results_dir: Path, benchmarks: Mapping[str, Any], revisions: Mapping[
 
     Rows are the values of the parameter ``layer`` (the last one when none has that name), columns those of the
     others together. A cell is its history, ``[revision, score]`` by revision, each commit once; a score is
-    T_SOL / T in (0, 1]. All text is the suite's own: it is escaped where it is shown.
+    T_SOL / T in (0, 1]. All text is the suite's own: it is escaped where it is shown. A file that isn't whole is left
+    out with a warning, as asv does with what it can't parse.
     """
     histories: dict[tuple[str, str], dict[tuple[str, ...], dict[int, float]]] = {}
-    for results in iter_results(str(results_dir)):
-        revision = revisions.get(results.commit_hash)
-        if revision is None:
-            continue
-        for name in sorted(results.get_result_keys(benchmarks)):
-            if name.endswith(GAP):
-                params = benchmarks[name]["params"]
-                cells = histories.setdefault((str(results.params["machine"]), name), {})
-                gaps = results.get_result_value(name, params)
-                for values, gap in zip(itertools.product(*params), gaps, strict=True):
-                    if not is_na(gap) and gap > 0:
-                        cells.setdefault(values, {})[revision] = 1.0 / gap
+    for revision, machine, gaps in _histories(results_dir, benchmarks, revisions):
+        for name, values, gap in gaps:
+            histories.setdefault((machine, name), {}).setdefault(values, {})[revision] = 1.0 / gap
     for (machine, name), cells in sorted(histories.items()):
         if cells:
             yield _table(machine, name, benchmarks[name], cells)
+
+
+def _histories(
+    results_dir: Path, benchmarks: Mapping[str, Any], revisions: Mapping[str, int]
+) -> Iterator[tuple[int, str, _Gaps]]:
+    """Yield revision, machine and gaps of each file of results that is whole."""
+    for folder in sorted(path for path in results_dir.iterdir() if path.is_dir()):
+        try:
+            found = list(iter_results_paths(str(folder)))
+        except _DAMAGED as error:
+            log.warning(f"Skipping results: {folder / 'machine.json'} can't be read ({error})")
+            continue
+        for root, filename, machine in found:
+            path = Path(root) / filename
+            try:
+                results = Results.load(str(path), machine_name=machine)
+                revision = revisions.get(results.commit_hash)
+                gaps = _gaps(results, benchmarks) if revision is not None else []
+                machine = str(results.params["machine"])
+            except _DAMAGED as error:
+                log.warning(f"Skipping results: {path} can't be read ({error})")
+                continue
+            if revision is not None:
+                yield revision, machine, gaps
+
+
+def _gaps(results: Results, benchmarks: Mapping[str, Any]) -> _Gaps:
+    gaps = []
+    for name in sorted(results.get_result_keys(benchmarks)):
+        if name.endswith(GAP):
+            params = benchmarks[name]["params"]
+            for values, gap in zip(itertools.product(*params), results.get_result_value(name, params), strict=True):
+                if not is_na(gap) and gap > 0 and math.isfinite(1.0 / gap):
+                    gaps.append((name, values, gap))
+    return gaps
 
 
 def _table(

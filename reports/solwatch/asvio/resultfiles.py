@@ -38,6 +38,15 @@ class Description(msgspec.Struct, frozen=True, kw_only=True):
     version: str
 
 
+class _Listed(msgspec.Struct):
+    """What is read of an entry of benchmarks.json, asv's or solwatch's; the rest is kept as it is."""
+
+    name: str
+    params: list[list[str]]
+    param_names: list[str]
+    version: str | None = None
+
+
 @dataclass(frozen=True)
 class Samples:
     """Values of one cell that asv keeps with statistics; ``number``: calls in each."""
@@ -97,8 +106,12 @@ def write_results(
 
 def _listed(path: Path, descriptions: Sequence[Description]) -> dict[str, dict[str, Any]]:
     listed = _load(path, Benchmarks.api_version) if path.exists() else {}
-    if not all(isinstance(entry, dict) and isinstance(entry.get("params"), list) for entry in listed.values()):
-        raise _refusal(path, "it is not a list of benchmarks")
+    try:
+        known = msgspec.convert(listed, dict[str, _Listed])
+    except msgspec.ValidationError as error:
+        raise _refusal(path, f"it is not a list of benchmarks: {error}") from error
+    if any(entry.name != name for name, entry in known.items()):
+        raise _refusal(path, "it has a benchmark under another name")
     for new in descriptions:
         old = listed.get(new.name)
         if old is None or old.get("version") != new.version or len(old["params"]) != len(new.params):
@@ -157,7 +170,7 @@ def _add(results: Results, benchmark: Mapping[str, Any], cells: Mapping[tuple[st
 def _load(path: Path, version: int) -> dict[str, Any]:
     try:
         data = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise _refusal(path, f"it is not whole JSON: {error}") from error
     if not isinstance(data, dict) or data.pop("version", None) != version:
         raise _refusal(path, f"it is not in asv's format {version}")
