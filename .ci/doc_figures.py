@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from replays.live_gates import live_gates, live_line
 from replays.made_from import made_from
 from solwatch.model.config import Config
 
@@ -43,7 +44,8 @@ def judges() -> list[list[str]]:
 
 def replay_noise() -> list[list[str]]:
     """Return what replayed runs without a slowdown came to."""
-    return [["without a slowdown", ""], *_figures("replay.json")["noise"]]
+    live = ["live gates of one build against itself", live_line(live_gates(CORPUS / "live-gates.json"))]
+    return [["without a slowdown", ""], *_figures("replay.json")["noise"], live]
 
 
 def replay_detection() -> list[list[str]]:

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from replays.bootstrap import bootstrap
 from replays.drawing import replay
-from replays.live_gates import live_gates
+from replays.live_gates import live_gates, live_line
 from replays.made_from import made_from
 from replays.recorded import stretches
 from replays.showing import document_of
@@ -63,9 +63,9 @@ def main() -> int:
                 recorded, rule, resamples=asked.resamples, runs=max(1, asked.runs // asked.resamples), seed=asked.seed
             ),
             walked(recorded, rule),
-            live_gates(asked.live_gates),
             {size: replay(recorded, rule, runs=asked.planted_runs, planted=size, seed=seed) for size in asked.sizes},
         )
+        live = live_line(live_gates(asked.live_gates))
         if asked.output:
             document = {"made_from": made_from(asked.files, config), **document}
             write_atomically(asked.output, json.dumps(document, indent=1, ensure_ascii=False).encode() + b"\n")
@@ -75,6 +75,7 @@ def main() -> int:
     console.print(rule.text)
     for name, value in document["noise"]:
         console.print(f"{name}: {value}")
+    console.print(f"live A/A gates: {live}")
     if document["sizes"]:
         console.print(detection_table(document))
     console.print(f"({time.monotonic() - started_s:.0f} s)")

@@ -18,7 +18,7 @@ def main() -> int:
     asked = parser.parse_args()
     try:
         added = append(asked.list, [gate_of(path) for path in asked.reports])
-        print(f"{added} of {len(asked.reports)} added; {live_line(live_gates(asked.list))}")
+        print(f"{added} of {len(asked.reports)} added; live A/A gates: {live_line(live_gates(asked.list))}")
     except SolwatchError as error:
         print(f"live gate: {error}", file=sys.stderr)
         return int(error.exit_code)

@@ -15,8 +15,8 @@ from solwatch.workspace.files import read_whole, write_atomically
 class LiveGate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One gate whose sides were one build. ``date``: when it began, UTC; with ``machine`` it tells gates apart.
 
-    ``cells``: gated ones that were compared, the null kernel left out; ``rounds``: completed; ``suspects``: cells that
-    the screen sent to fresh rounds; ``slower``: cells that these confirmed, each of them a false alarm.
+    ``cells``: gated ones, the null kernel left out; ``rounds``: completed; ``suspects``: cells that the screen sent to
+    fresh rounds, the null kernel among them; ``slower``: those that these confirmed, each of them a false alarm.
     """
 
     date: str
@@ -50,8 +50,13 @@ class _Cell(msgspec.Struct):
     gated: bool
 
 
+class _Thresholds(msgspec.Struct):
+    gated: bool
+
+
 class _Facts(msgspec.Struct):
     suspected_at: int | None
+    thresholds: _Thresholds
 
 
 class _Judgement(msgspec.Struct):
@@ -91,7 +96,8 @@ def gate_of(path: Path) -> LiveGate:
         card=header.fingerprint.model,
         cells=sum(cell.key != NULL_KERNEL for cell in gated),
         rounds=judgement.completed,
-        suspects=sum(facts.suspected_at is not None for facts in judgement.facts.values()),
+        # The null kernel is one of the family, though its verdict is gated only when it is slower; peers are not.
+        suspects=sum(facts.thresholds.gated and facts.suspected_at is not None for facts in judgement.facts.values()),
         slower=sum(cell.verdict is Verdict.SLOWER for cell in gated),
     )
 
@@ -110,10 +116,10 @@ def append(path: Path, found: Sequence[LiveGate]) -> int:
 def live_line(gates: Sequence[LiveGate]) -> str:
     """Return how many gates there were and what they came to, in one line."""
     if not gates:
-        return "live A/A gates: none recorded"
+        return "none recorded"
     count, suspects = len(gates), sum(gate.suspects for gate in gates)
     return (
-        f"live A/A gates: {count} on {', '.join(sorted({gate.card for gate in gates}))}; "
+        f"{count} on {', '.join(sorted({gate.card for gate in gates}))}; "
         f"{sum(gate.slower > 0 for gate in gates)} with a false alarm; suspects a gate {suspects / count:.3f} "
         f"(95 % bound {upper_rate(suspects, count):.3f})"
     )

@@ -7,7 +7,6 @@ from typing import Any
 from replays.bootstrap import Bootstrap
 from replays.bounds import upper_share
 from replays.drawing import Tally
-from replays.live_gates import LiveGate, live_line
 from replays.recorded import Stretch
 from replays.walk import LOOSER, Walk
 from solwatch.judge.launch_path import NULL_KERNEL
@@ -20,21 +19,18 @@ def document_of(
     noise: Tally,
     spread: Bootstrap,
     walk: Walk,
-    gates: Sequence[LiveGate],
     planted: Mapping[float, Tally],
 ) -> dict[str, Any]:
     """Return everything that is shown."""
     return {
-        "noise": [list(line) for line in noise_lines(stretches, noise, spread, walk, gates)],
+        "noise": [list(line) for line in noise_lines(stretches, noise, spread, walk)],
         "sizes": [f"{100 * size:g} %" for size in planted],
         "detection": detection_rows(stretches, planted),
         "rounds": [f"{statistics.fmean(tally.rounds):.1f}" for tally in planted.values()],
     }
 
 
-def noise_lines(
-    stretches: Sequence[Stretch], noise: Tally, spread: Bootstrap, walk: Walk, gates: Sequence[LiveGate]
-) -> list[tuple[str, str]]:
+def noise_lines(stretches: Sequence[Stretch], noise: Tally, spread: Bootstrap, walk: Walk) -> list[tuple[str, str]]:
     """Return what runs without a slowdown came to: name and value."""
     alarm_low, alarm_high = (f"{100 * share:.3f}" for share in spread.alarms)
     files = ", ".join(f"{each.name} ({len(each.head_slots)} rounds of {each.gated} cells)" for each in stretches)
@@ -76,7 +72,6 @@ def noise_lines(
             f"at most {walk.modelled_upper:.3f} a run: {walk.near} cells at {LOOSER} times the screen's level, if a "
             "cell passes the level itself as much more seldom",
         ),
-        ("live gates of one build against itself", live_line(gates).removeprefix("live A/A gates: ")),
     ]
 
 

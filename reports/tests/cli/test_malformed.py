@@ -25,6 +25,8 @@ from solwatch.judge.judging import judge
 from solwatch.model.errors import NothingMeasuredError
 from solwatch.workspace.records import RecordWriter
 
+pytestmark = pytest.mark.slow
+
 MANY = settings(
     max_examples=200,
     deadline=None,

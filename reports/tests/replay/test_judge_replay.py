@@ -65,7 +65,7 @@ def test_it_prints_what_it_rests_on_and_what_came_of_it(tmp_path: Path) -> None:
     assert "resampled runs with a false alarm: 0 of 20, at most " in shown.stdout
     assert "16 blocks of 5 consecutive rounds: 1 of 3 occasions; 2 resamples of 10 runs" in shown.stdout
     assert "suspects of a disjoint run: 0 in 6 runs: at most 0.499 a run by counting alone" in shown.stdout
-    assert "live gates of one build against itself: " in shown.stdout
+    assert "live A/A gates: " in shown.stdout
     assert "100.00 %, 0.00 %" in shown.stdout
     document = json.loads(output.read_text())
     assert list(document["made_from"]["files"]) == [CORPUS.name]

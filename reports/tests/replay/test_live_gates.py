@@ -42,6 +42,10 @@ def test_suspects_are_counted_whether_confirmed_or_not(tmp_path: Path) -> None:
     cells = [FakeCell(key="a", ratio=1.05), FakeCell(key="b")]
     confirmed = gate_of(report(tmp_path / "r.json", cells))
     assert (confirmed.suspects, confirmed.slower) == (1, 1)
+    peer = gate_of(report(tmp_path / "r.json", [FakeCell(key="a"), FakeCell(key="peer", ratio=1.05, gated=False)]))
+    assert (peer.suspects, peer.slower) == (0, 0)
+    launches = gate_of(report(tmp_path / "r.json", [FakeCell(key="a", head_null_s=4.2e-6)], rounds=8, stopped="budget"))
+    assert (launches.cells, launches.suspects, launches.slower) == (1, 1, 0)
     open_still = gate_of(report(tmp_path / "r.json", cells, rounds=8, stopped="budget"))
     assert (open_still.suspects, open_still.slower) == (1, 0)
 
@@ -77,9 +81,9 @@ def test_gates_are_added_once_and_kept_in_order(tmp_path: Path) -> None:
     assert live_gates(listed) == [early, late]
     assert len(listed.read_text().splitlines()) == 4
     assert live_line(live_gates(listed)) == (
-        "live A/A gates: 2 on NVIDIA H200, NVIDIA L4; 1 with a false alarm; suspects a gate 1.500 (95 % bound 3.877)"
+        "2 on NVIDIA H200, NVIDIA L4; 1 with a false alarm; suspects a gate 1.500 (95 % bound 3.877)"
     )
-    assert live_line([]) == "live A/A gates: none recorded"
+    assert live_line([]) == "none recorded"
 
 
 @pytest.mark.parametrize("text", ["", "{}", '[{"date": "2026"}]', "[1]"])
