@@ -9,6 +9,7 @@ from fakes.records import CPU, CPU_CEILINGS, FakeCell, always, commit, o_proj_wo
 
 from solwatch.judge.judgement import Judgement
 from solwatch.judge.judging import judge
+from solwatch.model.cell import Work
 from solwatch.model.identity import Identity
 from solwatch.model.record import Record
 from solwatch.render.html import render_html
@@ -221,3 +222,11 @@ def test_what_differs_is_named() -> None:
     page = html(record([FakeCell(key="a")], identity=differing))
     assert "machine code: op/&lt;b&gt;.so" in page
     assert "not measured" not in page
+
+
+@pytest.mark.parametrize(("flops", "traffic_bytes"), [(1e308, 1e-300), (1e-320, 1e6), (1e308, 1e6)])
+def test_work_that_no_hardware_does_leaves_the_roofline_out(flops: float, traffic_bytes: float) -> None:
+    cell = FakeCell(key="a", work=Work(flops=flops, traffic_bytes=traffic_bytes, dtype="float32"), base_s=1.0)
+    assert "roofline of" not in html(record([cell], fingerprint=CPU, ceilings=CPU_CEILINGS))
+    sound = FakeCell(key="b", work=o_proj_work(1, 4096, 4096, "float32"), base_s=1.0)
+    assert "roofline of 1 cells" in html(record([cell, sound], fingerprint=CPU, ceilings=CPU_CEILINGS))

@@ -51,7 +51,7 @@ def roofline(rows: Sequence[CellRow], ceilings: Ceilings) -> Markup:
             ("sustained", ceilings.sustained_flops, ceilings.sustained_bandwidth),
         )
         for dtype in dtypes
-        if bandwidth and flops.get(dtype)
+        if bandwidth and flops.get(dtype) and _drawable(bandwidth, flops[dtype], flops[dtype] / bandwidth)
     ]
     if not points or not roofs:
         return Markup()
@@ -74,7 +74,13 @@ def _point(row: CellRow) -> _Point | None:
     work, score = row.facts.work, row.facts.head.score
     if work is None or score is None or work.flops <= 0 or work.traffic_bytes <= 0:
         return None
-    return _Point(row, work.flops / work.traffic_bytes, score.flops_per_s)
+    intensity = work.flops / work.traffic_bytes
+    return _Point(row, intensity, score.flops_per_s) if _drawable(intensity, score.flops_per_s) else None
+
+
+def _drawable(*values: float) -> bool:
+    """Return whether all lie where there may be hardware: a damaged record can hold any number."""
+    return all(1e-30 < value < 1e30 for value in values)
 
 
 def _axes(points: Sequence[_Point], roofs: Sequence[tuple[float, float]]) -> _Axes:
