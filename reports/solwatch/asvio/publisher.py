@@ -23,7 +23,7 @@ GAP = ".track_sol_gap"
 _Gaps = list[tuple[str, tuple[str, ...], float]]
 """Benchmark, values of its parameters, gap."""
 
-_DAMAGED = (UserError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError, OSError)
+_DAMAGED = (UserError, ValueError, ArithmeticError, LookupError, TypeError, AttributeError, RecursionError, OSError)
 """What asv's readers raise at a file that isn't whole."""
 
 _SITE = Path(__file__).with_name("site")

@@ -116,3 +116,17 @@ def test_another_form_of_index_is_one_clear_error(tmp_path: Path, site: Path) ->
     with pytest.raises(UserError, match=r"can't be entered: asv's index.html has no single"):
         publish(tmp_path / "results", site)
     assert (site / "index.html").read_text() == "<html><head></head></html>"
+
+
+@pytest.mark.parametrize("gap", ["9" * 400, '"text"', "[1]", "[" * 100_000])
+def test_a_file_that_is_not_whole_is_left_out_and_named(
+    tmp_path: Path, gap: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in "ab":
+        measured(tmp_path, SHAS[name], {("1", "'llama'"): Samples([2.0])})
+    [path] = (tmp_path / "runner").glob("aaaaaaaa-*.json")
+    assert "[2.0, " in path.read_text()
+    path.write_text(path.read_text().replace("[2.0, ", f"[{gap}, "))
+    [runner] = found(tmp_path)
+    assert runner["rows"][0]["cells"][0] == [(12, 0.5)]
+    assert str(path) in caplog.text
