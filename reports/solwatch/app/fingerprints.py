@@ -34,13 +34,13 @@ class Fingerprints:
 
 
 def require_alike(gpus: Mapping[str, Fingerprint]) -> None:
-    """Raise ``MachineError`` when GPUs that cells are to be spread over differ; ``gpus`` maps a name to each."""
+    """Raise ``MachineError`` when GPUs that rounds are to be spread over differ; ``gpus`` maps a name to each."""
     first = next(iter(gpus), "")
     for name, found in gpus.items():
         lines = gpus[first].differences(found)
         if lines:
             raise MachineError(
-                f"{first} and {name} are not alike ({'; '.join(lines)}): cells are spread over GPUs of one kind only; "
+                f"{first} and {name} are not alike ({'; '.join(lines)}): rounds are spread over GPUs of one kind only; "
                 "name those with --gpus, or measure on one with --device cuda:<index>"
             )
 

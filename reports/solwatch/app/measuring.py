@@ -1,16 +1,17 @@
 """Rounds until everything is decided, the budget is spent or the last look is done; each kept as it ends."""
 
 import dataclasses
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from solwatch.app.rounds import Plan
-from solwatch.app.shares import shares
 from solwatch.app.sides import Bench, Side
 from solwatch.app.spread import Spread
 from solwatch.app.survey import Survey
 from solwatch.judge.pacing import pace
+from solwatch.model.cell import CellInfo
 from solwatch.model.ports import Clock
 from solwatch.model.record import CellRound, Record, RecordEnd, RecordHeader, Round
 from solwatch.model.record import Side as SideRecord
@@ -58,18 +59,22 @@ def measure(job: Measuring, writer: RoundWriter, progress: Progress, *, clock: C
         end = RecordEnd(stopped=stopped, wall_s=clock.monotonic() - started_s) if stopped else None
         return Record(header=job.header, rounds=rounds, end=end)
 
+    def keep(completed: Round) -> None:
+        rounds.append(with_vanished(completed, job.survey))
+        writer.append(rounds[-1])
+
     stopped = "error"
     try:
-        with _runner(job, clock) as runner:
+        with Spread(job.benches, job.head, job.base, clock=clock) as runner:
             while True:
                 step = pace(record(), elapsed_s=clock.monotonic() - started_s)
                 if step.stop or len(rounds) >= job.most_rounds:
                     stopped = step.stop or "rounds"
                     break
                 progress.round(len(rounds))
-                plan = _plan(job, len(rounds), started_s + job.header.config.budget_s)
-                rounds.append(_round(job, runner, plan, len(rounds), step.open_keys, progress.cell))
-                writer.append(rounds[-1])
+                indices = range(len(rounds), min(len(rounds) + len(job.benches), job.most_rounds))
+                plan = functools.partial(_plan, job, retry_until_s=started_s + job.header.config.budget_s)
+                runner.run(indices, _cells(job, step.open_keys), plan, on_cell=progress.cell, keep=keep)
     except KeyboardInterrupt:
         stopped = "interrupted"
         raise
@@ -78,24 +83,16 @@ def measure(job: Measuring, writer: RoundWriter, progress: Progress, *, clock: C
     return record(stopped)
 
 
-def _runner(job: Measuring, clock: Clock) -> Spread:
-    dealt = shares(job.survey.cells, job.survey.work, job.survey.ceilings, len(job.benches))
-    return Spread(job.benches, dealt, job.head, job.base, clock=clock)
-
-
-def _plan(job: Measuring, index: int, retry_until_s: float) -> Plan:
+def _plan(job: Measuring, index: int, *, retry_until_s: float) -> Plan:
     # Energy is read once: its hot loop takes longer than all the rounds of a cell.
     energy_s = job.plan.energy_s if index == 0 else None
-    more = index + 1 < job.most_rounds
+    more = index + len(job.benches) < job.most_rounds
     return dataclasses.replace(job.plan, energy_s=energy_s, retry_until_s=retry_until_s, more=more)
 
 
-def _round(
-    job: Measuring, runner: Spread, plan: Plan, index: int, keys: Sequence[str], on_cell: Callable[[str], None]
-) -> Round:
+def _cells(job: Measuring, keys: Sequence[str]) -> list[CellInfo]:
     wanted = set(keys)
-    cells = [cell for cell in job.survey.cells if cell.key in wanted]
-    return with_vanished(runner.run(index, cells, plan, on_cell=on_cell), job.survey)
+    return [cell for cell in job.survey.cells if cell.key in wanted]
 
 
 def with_vanished(completed: Round, found: Survey) -> Round:

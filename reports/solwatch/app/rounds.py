@@ -84,8 +84,12 @@ class Seat:
 class RoundRunner:
     """Runs rounds of ``head`` against ``base``, or of ``head`` alone; a context manager that ends what it opened."""
 
-    def __init__(self, bench: Bench, head: Side, base: Side | None, *, clock: Clock) -> None:
-        """Keep what all rounds share; coins and orders follow from the bench's seed and the round's index."""
+    def __init__(self, bench: Bench, head: Side, base: Side | None, *, clock: Clock, stride: int = 1) -> None:
+        """Keep what all rounds share; coins and orders follow from the bench's seed and the round's index.
+
+        ``stride``: from one round of this runner to its next; the others between are run elsewhere.
+        """
+        self._stride = stride
         self._bench = bench
         self._clock = clock
         self._pairs = Pairs(bench, [head, base] if base else [head], clock)
@@ -101,15 +105,15 @@ class RoundRunner:
         results = []
         try:
             if plan.more:
-                self._pairs.start_ahead(index + 1)
+                self._pairs.start_ahead(index + self._stride)
             for number, cell in enumerate(self._shuffled(cells, pair)):
                 on_cell(cell.key)
-                order = seats if (index + number) % 2 == 0 else seats[::-1]
+                order = seats if (index // self._stride + number) % 2 == 0 else seats[::-1]
                 self._measure_cell(cell, order, plan, seed=self._bench.seed + index)
                 results.append(self._cell_round(cell, seats))
                 self._turns.note(cell.key, *(seat.blocks for seat in order))
             if plan.more:
-                self._pairs.open_next(index + 1)
+                self._pairs.open_next(index + self._stride)
             self._close(seats)
         except BaseException:
             pair.discard()
@@ -120,6 +124,7 @@ class RoundRunner:
         return Round(
             index=index,
             head_slot=pair.head_slot,
+            gpu=self._bench.gpu,
             started_at=started_at,
             wall_s=self._clock.monotonic() - start_s,
             opening_s=opening_s,

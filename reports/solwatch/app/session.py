@@ -71,7 +71,7 @@ class Services:
 class Session:
     """What is ready to be measured. ``base`` is ``None`` in a run of head alone.
 
-    ``benches``: one for each GPU that the cells are spread over.
+    ``benches``: one for each GPU that the rounds are spread over.
     """
 
     benches: list[Bench]

@@ -1,12 +1,10 @@
-"""Rounds that are spread over the GPUs of a host: each GPU has its own cells, processes and caches."""
+"""Rounds on several GPUs of a host at once: each GPU has whole rounds, with processes and caches of its own."""
 
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from types import TracebackType
-
-import msgspec
 
 from solwatch.app.rounds import Plan, RoundRunner
 from solwatch.app.sides import Bench, Side
@@ -17,42 +15,54 @@ from solwatch.model.record import Round
 
 
 class Spread:
-    """Runs rounds like ``RoundRunner``, on one bench or on several at once.
+    """Runs rounds, as many at once as there are benches: round i on bench i modulo their number.
 
-    ``shares``: for each bench the keys of its cells. Both sides of a cell run on one bench, the same in all rounds.
-    All benches draw the same coin: a round has one ``head_slot``.
+    Both sides of a cell run on one GPU in each round. Rounds are what is spread, not cells: each GPU is busy until the
+    last cell, opening processes costs no more than on one, and a lone suspect has all GPUs for itself.
     """
 
-    def __init__(
-        self, benches: Sequence[Bench], shares: Sequence[frozenset[str]], head: Side, base: Side | None, *, clock: Clock
-    ) -> None:
+    def __init__(self, benches: Sequence[Bench], head: Side, base: Side | None, *, clock: Clock) -> None:
         """Keep what all rounds share; nothing is started yet."""
         self._benches = benches
-        self._shares = shares
-        self._clock = clock
-        self._runners = [RoundRunner(bench, head, base, clock=clock) for bench in benches]
+        self._runners = [RoundRunner(bench, head, base, clock=clock, stride=len(benches)) for bench in benches]
         self._opened = ExitStack()
 
-    def run(self, index: int, cells: Sequence[CellInfo], plan: Plan, *, on_cell: Callable[[str], None]) -> Round:
-        """Measure ``cells`` once on each side; done when every bench is done with its share.
+    def run(
+        self,
+        indices: range,
+        cells: Sequence[CellInfo],
+        plan: Callable[[int], Plan],
+        *,
+        on_cell: Callable[[str], None],
+        keep: Callable[[Round], None],
+    ) -> None:
+        """Measure ``cells`` in the rounds ``indices``, at most one for each bench, and hand each to ``keep`` in order.
 
-        What ends one bench's share, or this thread (an interruption), ends the others' too, and is raised.
+        What ends one of the rounds, or this thread (an interruption), ends the others too, and is raised when those
+        that were complete have been kept.
         """
-        chosen = [[cell for cell in cells if cell.key in keys] for keys in self._shares]
-        busy = [number for number, share in enumerate(chosen) if share]
-        if len(busy) < 2:
-            number = busy[0] if busy else 0
-            return self._run(number, index, chosen[number], plan, on_cell)
-        started_at, start_s = self._clock.now(), self._clock.monotonic()
-        parts = self._at_once(busy, index, chosen, plan, _one_at_a_time(on_cell))
-        return Round(
-            index=index,
-            head_slot=parts[0].head_slot,
-            started_at=started_at,
-            wall_s=self._clock.monotonic() - start_s,
-            opening_s=max(part.opening_s or 0.0 for part in parts),
-            cells=[cell for part in parts for cell in part.cells],
-        )
+        if len(indices) == 1:
+            keep(self._runner(indices[0]).run(indices[0], cells, plan(indices[0]), on_cell=on_cell))
+            return
+        locked = _one_at_a_time(on_cell)
+        with ThreadPoolExecutor(max_workers=len(indices), thread_name_prefix="solwatch-gpu") as threads:
+            parts = [
+                threads.submit(self._runner(index).run, index, cells, plan(index), on_cell=locked) for index in indices
+            ]
+            try:
+                wait(parts, return_when=FIRST_EXCEPTION)
+                failures = _failures(parts)
+                if failures:
+                    raise failures[0]
+            except BaseException:
+                complete = [part for part in parts if part.done() and part.exception() is None]
+                for bench in self._benches:
+                    bench.stop()
+                for part in complete:
+                    keep(part.result())
+                raise
+        for part in parts:
+            keep(part.result())
 
     def __enter__(self) -> "Spread":
         for runner in self._runners:
@@ -62,37 +72,12 @@ class Spread:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._opened.close()
 
-    def _run(
-        self, number: int, index: int, cells: Sequence[CellInfo], plan: Plan, on_cell: Callable[[str], None]
-    ) -> Round:
-        gpu = self._benches[number].gpu
-        part = self._runners[number].run(index, cells, plan, on_cell=on_cell)
-        return msgspec.structs.replace(part, cells=[msgspec.structs.replace(cell, gpu=gpu) for cell in part.cells])
-
-    def _at_once(
-        self,
-        busy: Sequence[int],
-        index: int,
-        chosen: Sequence[Sequence[CellInfo]],
-        plan: Plan,
-        on_cell: Callable[[str], None],
-    ) -> list[Round]:
-        with ThreadPoolExecutor(max_workers=len(busy), thread_name_prefix="solwatch-gpu") as threads:
-            try:
-                parts = [threads.submit(self._run, number, index, chosen[number], plan, on_cell) for number in busy]
-                wait(parts, return_when=FIRST_EXCEPTION)
-                failures = _failures(parts)
-                if failures:
-                    raise failures[0]
-            except BaseException:
-                for number in busy:
-                    self._benches[number].stop()
-                raise
-        return [part.result() for part in parts]
+    def _runner(self, index: int) -> RoundRunner:
+        return self._runners[index % len(self._runners)]
 
 
 def _failures(parts: Sequence["Future[Round]"]) -> list[BaseException]:
-    """Return what ended parts that are done; an interruption first, what the machine did last."""
+    """Return what ended rounds that are done; an interruption first, what the machine did last."""
     raised = [part.exception() for part in parts if part.done()]
     failures = [error for error in raised if error is not None]
     return sorted(failures, key=lambda error: (isinstance(error, Exception), isinstance(error, MachineError)))

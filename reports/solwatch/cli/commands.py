@@ -20,7 +20,7 @@ DEVICE = click.option(
     "--device", default="auto", show_default=True, metavar="auto|cpu|cuda|cuda:N", help="Where to measure."
 )
 GPUS = click.option(
-    "--gpus", metavar="all|0,1", help="Spread the cells over these GPUs of this host; both sides of a cell on one."
+    "--gpus", metavar="all|0,1", help="Spread the rounds over these GPUs of this host; both sides of a round on one."
 )
 SET = click.option("--set", "named_set", metavar="NAME", help="Named set of cells: standard, quick, or all.")
 BENCH = click.option(

@@ -13,7 +13,7 @@ from solwatch.judge.side import rated_excess, side_facts
 from solwatch.judge.thresholds import INTERVAL_LEVEL, VOID_SHARE, cell_thresholds
 from solwatch.judge.unmeasured import identical_finding
 from solwatch.model.cell import CellInfo
-from solwatch.model.record import CellRound, GpuIdentity, Record, RecordHeader
+from solwatch.model.record import CellRound, Record, RecordHeader
 from solwatch.model.verdict import Reason, Verdict
 from solwatch.stats.ratio import time_estimate
 
@@ -85,7 +85,6 @@ def _case(header: RecordHeader, info: CellInfo, rounds: list[RoundFacts], measur
         thresholds=cell_thresholds(
             header.config, info, device=header.fingerprint.device, base_s=early.point if early else None
         ),
-        gpu=_gpu(header, measured),
     )
     if not measured and (identical := identical_finding(header.identity, info.key)) is not None:
         return Case(info=info, facts=facts, finding=identical, alone=alone)
@@ -99,11 +98,6 @@ def _case(header: RecordHeader, info: CellInfo, rounds: list[RoundFacts], measur
             evidence=["measured alone: there is no base to compare with; floors apply"],
         )
     return Case(info=info, facts=facts, finding=finding, alone=alone)
-
-
-def _gpu(header: RecordHeader, measured: Sequence[CellRound]) -> GpuIdentity | None:
-    indices = {cell.gpu for cell in measured if cell.gpu is not None}
-    return next((gpu for gpu in header.gpus if gpu.index in indices), None)
 
 
 def _impossible(header: RecordHeader, facts: CellFacts) -> Finding | None:

@@ -6,7 +6,7 @@ from solwatch.judge.series import RoundFacts
 from solwatch.judge.thresholds import CellThresholds, Thresholds
 from solwatch.model.cell import Work
 from solwatch.model.estimate import Estimate
-from solwatch.model.record import Failure, GpuIdentity
+from solwatch.model.record import Failure
 from solwatch.model.verdict import DECIDED, CellVerdict, Reason, Verdict
 from solwatch.sol.score import Score
 
@@ -53,8 +53,7 @@ class SideFacts(msgspec.Struct, frozen=True, kw_only=True):
 class CellFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of one cell beside its verdict. ``base`` is ``None`` in a run of head alone.
 
-    ``gpu``: where both sides ran in all rounds, ``None`` on a CPU. ``suspected_at``: the look that sent the cell to
-    fresh rounds, whatever came of them.
+    ``suspected_at``: the look that sent the cell to fresh rounds, whatever came of them.
     """
 
     key: str
@@ -66,7 +65,6 @@ class CellFacts(msgspec.Struct, frozen=True, kw_only=True):
     thresholds: CellThresholds
     decided_at: int | None = None
     suspected_at: int | None = None
-    gpu: GpuIdentity | None = None
 
 
 class Coverage(msgspec.Struct, frozen=True, kw_only=True):

@@ -125,8 +125,6 @@ def _verdict(case: Case, decision: Decision | None, thresholds: Thresholds, reco
     if verdict not in (Verdict.BROKEN, Verdict.VOID):
         evidence += side_evidence(facts, null_ratio, _beaten_ceilings(facts, record.header.ceilings))
     evidence += sample_evidence(record.header.identity, case.info.key)
-    if facts.gpu is not None and len(record.header.gpus) > 1:
-        evidence.append(f"measured on cuda:{facts.gpu.index} ({facts.gpu.uuid})")
     return CellVerdict(
         key=case.info.key,
         verdict=verdict,

@@ -46,14 +46,6 @@ class Nulls(msgspec.Struct, frozen=True, kw_only=True):
     path: LaunchPath | None
 
 
-def nulls_by_gpu(round_: Round) -> dict[int | None, Nulls]:
-    """Return what the null kernel took on each GPU of ``round_``: each has processes of its own."""
-    on_gpu: dict[int | None, list[CellRound]] = {}
-    for cell in round_.cells:
-        on_gpu.setdefault(cell.gpu, []).append(cell)
-    return {gpu: nulls_of(msgspec.structs.replace(round_, cells=cells)) for gpu, cells in on_gpu.items()}
-
-
 def nulls_of(round_: Round) -> Nulls:
     """Return what the null kernel took in ``round_``; only blocks of the corrected timer count for its path."""
     by_cell = {cell.key: (_centre(cell.head), _centre(cell.base) if cell.base else None) for cell in round_.cells}
@@ -80,10 +72,9 @@ def null_info() -> CellInfo:
     return CellInfo(key=NULL_KERNEL, benchmark=NULL_KERNEL, params=[], param_names=[], kind="null")
 
 
-def null_cell(paths: Sequence[LaunchPath]) -> CellRound:
-    """Return one round of the null kernel as a cell: each side's time over all cells, the mean of the GPUs."""
-    head_s, base_s = _mean([path.head_s for path in paths]), _mean([path.base_s for path in paths])
-    return CellRound(key=NULL_KERNEL, head=_as_side(head_s), base=_as_side(base_s))
+def null_cell(path: LaunchPath) -> CellRound:
+    """Return one round of the null kernel as a cell: each side's time over all cells."""
+    return CellRound(key=NULL_KERNEL, head=_as_side(path.head_s), base=_as_side(path.base_s))
 
 
 def _as_side(time_s: float) -> Side:

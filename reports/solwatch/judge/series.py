@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from solwatch.judge.launch_path import NULL_KERNEL, Nulls, launches_of, null_cell, nulls_by_gpu
+from solwatch.judge.launch_path import NULL_KERNEL, Nulls, launches_of, null_cell, nulls_of
 from solwatch.model.record import Block, CellRound, Record, Round, Side
 from solwatch.stats.centre import trimmed_mean
 
@@ -39,7 +39,7 @@ class RoundFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Measured(NamedTuple):
-    """One cell in one round, and what the null kernel took in that round on the same GPU."""
+    """One cell in one round, and what the null kernel took in that round."""
 
     ordinal: int
     round: Round
@@ -51,12 +51,11 @@ def rounds_by_cell(record: Record) -> dict[str, list[Measured]]:
     """Return, for each cell key, its rounds in order; one pass over the record. The null kernel is a cell too."""
     found: dict[str, list[Measured]] = {}
     for ordinal, round_ in enumerate(record.rounds, start=1):
-        nulls = nulls_by_gpu(round_)
-        paths = [on_gpu.path for on_gpu in nulls.values() if on_gpu.path]
+        nulls = nulls_of(round_)
         for cell in round_.cells:
-            found.setdefault(cell.key, []).append(Measured(ordinal, round_, cell, nulls[cell.gpu]))
-        if paths:
-            own = Measured(ordinal, round_, null_cell(paths), Nulls(by_cell={}, path=None))
+            found.setdefault(cell.key, []).append(Measured(ordinal, round_, cell, nulls))
+        if nulls.path:
+            own = Measured(ordinal, round_, null_cell(nulls.path), Nulls(by_cell={}, path=None))
             found.setdefault(NULL_KERNEL, []).append(own)
     return found
 

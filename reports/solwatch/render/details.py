@@ -62,8 +62,6 @@ def _limits(cell: CellVerdict, facts: CellFacts) -> list[tuple[str, str]]:
         limits.append(("SOL floor", f"{facts.thresholds.sol_floor:.3f}"))
     if facts.thresholds.most_rounds is not None:
         limits.append(("rounds, at most", str(facts.thresholds.most_rounds)))
-    if facts.gpu is not None:
-        limits.append(("measured on", f"cuda:{facts.gpu.index} ({plain(facts.gpu.uuid or 'UUID not known')})"))
     return [(name, value) for name, value in limits if value != ABSENT]
 
 

@@ -20,7 +20,7 @@ class Setting(NamedTuple):
 
 
 def model_text(header: RecordHeader) -> str:
-    """Return ``NVIDIA H200``, or ``2 × NVIDIA H200`` when the cells were spread over GPUs."""
+    """Return ``NVIDIA H200``, or ``2 × NVIDIA H200`` when the rounds were spread over GPUs."""
     count = len(header.gpus)
     return (f"{count} × " if count > 1 else "") + plain(header.fingerprint.model)
 

@@ -39,16 +39,12 @@ MOST_EXPLAINED = 12
 
 
 class _Column(NamedTuple):
-    """``rank``: columns of a higher rank give way first on a narrow terminal.
-
-    ``spread_only``: shown only when the cells were spread over several GPUs.
-    """
+    """``rank``: columns of a higher rank give way first on a narrow terminal."""
 
     title: str
     read: Callable[[CellRow], str]
     rank: int
     compared_only: bool = False
-    spread_only: bool = False
 
 
 _COLUMNS = [
@@ -62,7 +58,6 @@ _COLUMNS = [
     _Column("MBU", lambda row: row.mbu, 7),
     _Column("energy", lambda row: row.energy, 8),
     _Column("labels", lambda row: ", ".join(row.labels), 2, compared_only=True),
-    _Column("GPU", lambda row: row.gpu, 2, spread_only=True),
 ]
 _GAP = 3
 """Characters between two columns of the table."""
@@ -155,8 +150,7 @@ def _fitting(view: ReportView, rows: Sequence[CellRow], width: int) -> list[_Col
     kept = set()
     for column in sorted(_COLUMNS, key=lambda column: column.rank):
         texts = [column.read(row) for row in rows]
-        left_out = (view.alone and column.compared_only) or (not view.spread and column.spread_only)
-        if left_out or all(text in ("", ABSENT) for text in texts):
+        if (view.alone and column.compared_only) or all(text in ("", ABSENT) for text in texts):
             continue
         used += max(len(column.title), *(len(text) for text in texts)) + _GAP
         if used > width:

@@ -55,7 +55,6 @@ class CellRow:
     mfu: str
     mbu: str
     energy: str
-    gpu: str
     mde: str
     ratio: float | None
     ratio_low: float | None
@@ -81,7 +80,6 @@ class ReportView:
     """
 
     headline: Headline
-    spread: bool
     alone: bool
     plainly_measured: bool
     commits: list[CommitView]
@@ -106,7 +104,6 @@ def report_view(record: Record, judgement: Judgement) -> ReportView:
     header = record.header
     return ReportView(
         headline=headline(record, judgement),
-        spread=len(header.gpus) > 1,
         alone=header.base is None,
         plainly_measured=all(cell.reason is Reason.MEASURED_ALONE for cell in judgement.verdicts),
         commits=[_commit("head", header.head)] + ([_commit("base", header.base)] if header.base else []),
@@ -152,7 +149,6 @@ def _row(index: int, cell: CellVerdict, facts: CellFacts) -> CellRow:
         mfu=percentage(head.score.mfu if head.score and not void else None),
         mbu=percentage(head.score.mbu if head.score and not void else None),
         energy=scaled(head.energy_j, "J", 3),
-        gpu=f"cuda:{facts.gpu.index}" if facts.gpu else ABSENT,
         mde=detectable(cell.mde),
         ratio=ratio.point if ratio else None,
         ratio_low=ratio.low if ratio else None,

@@ -17,7 +17,6 @@ from solwatch.device.places import Place
 from solwatch.model.errors import ExitCode, MachineError
 from solwatch.model.record import GpuIdentity
 from solwatch.model.verdict import Reason, Verdict
-from solwatch.render.json import render_json
 from solwatch.render.terminal import render_terminal
 from solwatch.workspace.records import read_record
 
@@ -49,14 +48,6 @@ def servers(monkeypatch: pytest.MonkeyPatch) -> list[ForkServer]:
     return started
 
 
-def gpus_of(outcome: Outcome) -> dict[str, set[int | None]]:
-    found: dict[str, set[int | None]] = {}
-    for round_ in outcome.record.rounds:
-        for cell in round_.cells:
-            found.setdefault(cell.key, set()).add(cell.gpu)
-    return found
-
-
 def verdicts(outcome: Outcome) -> dict[str, Verdict]:
     return {cell.key: cell.verdict for cell in outcome.judgement.verdicts}
 
@@ -74,16 +65,21 @@ def _state(pid: int) -> str:
 
 
 @slow
-def test_each_cell_stays_on_its_gpu_and_the_verdicts_are_those_of_one(two: Any, servers: list[ForkServer]) -> None:
+def test_rounds_take_turns_on_the_gpus_and_the_verdicts_are_those_of_one(two: Any, servers: list[ForkServer]) -> None:
     two.commit("slower", op=two.op.format(seconds=0.003))
     outcome = two.compare("HEAD~1")
     assert set(verdicts(outcome).values()) == {Verdict.SLOWER}
     assert outcome.judgement.exit_code == ExitCode.SLOWER
-    assert all(len(gpus) == 1 for gpus in gpus_of(outcome).values())
-    assert sorted(gpu for (gpu,) in gpus_of(outcome).values()) == [0, 0, 3, 3]
+    rounds = outcome.record.rounds
+    assert [round_.index for round_ in rounds] == list(range(len(rounds)))
+    assert [round_.gpu for round_ in rounds] == [(0, 3)[round_.index % 2] for round_ in rounds]
+    starts = [round_.started_at for round_ in rounds]
+    assert starts[1] < starts[2], "the first two rounds run at once"
+    orders = [[cell.key for cell in round_.cells] for round_ in rounds[:6]]
+    assert len({tuple(order) for order in orders}) > 1
     # Five rounds until all are suspects, and seven fresh ones at least.
-    assert len(outcome.record.rounds) >= 12
-    assert {len(round_.cells) for round_ in outcome.record.rounds[:12]} == {4}
+    assert len(rounds) >= 12
+    assert {len(round_.cells) for round_ in rounds[:12]} == {4}
     assert len(servers) == 2
     assert alive(servers) == []
     assert sorted(path.name for path in (two.root / "build/solwatch/caches").iterdir()) == ["gpu-0", "gpu-1"]
@@ -91,11 +87,8 @@ def test_each_cell_stays_on_its_gpu_and_the_verdicts_are_those_of_one(two: Any, 
     assert kept.header.gpus == TWO
     text = render_terminal(kept, outcome.judgement)
     assert "on 2 × " in text
-    assert text.count("cuda:3") >= 2
-    assert all("GPU-" in cell.evidence[-1] for cell in outcome.judgement.verdicts)
-    facts = msgspec.json.decode(render_json(kept, outcome.judgement))["judgement"]["facts"]
-    assert {each["gpu"]["uuid"] for each in facts.values()} == {"GPU-a", "GPU-d"}
-    assert "cuda:3 (GPU-d)" in outcome.kept.report.read_text()
+    page = outcome.kept.report.read_text()
+    assert all(gpu.uuid in page for gpu in TWO if gpu.uuid)
 
 
 @slow
@@ -105,7 +98,7 @@ def test_a_hang_and_a_killed_worker_on_one_gpu_are_that_cells_business(two: Any,
         "    os.kill(os.getpid(), 9) if len(x) == 16 else None\n"
     )
     two.commit("hangs", op=hang)
-    outcome = two.compare("HEAD~1", rounds=1)
+    outcome = two.compare("HEAD~1", rounds=2)
     reasons = {cell.key: cell.reason for cell in outcome.judgement.verdicts}
     assert reasons.pop("toy_suite.Toy(8)") is Reason.HUNG
     assert reasons.pop("toy_suite.Toy(16)") is Reason.DIED
@@ -129,12 +122,12 @@ def test_an_interruption_ends_both_gpus_at_once_and_keeps_completed_rounds(
     seen: list[str] = []
     interrupted: list[float] = []
 
-    def interrupt_in_the_second_round(key: str) -> None:
+    def interrupt_in_the_third_round(key: str) -> None:
         seen.append(key)
-        if len(seen) == 5:  # one GPU has begun the second round: all calls hang from now on
+        if len(seen) == 9:  # one GPU has begun its second round: all calls hang from now on
             for built in two.root.glob("build/**/toy/__init__.py"):
                 built.with_name("late").touch()
-        if len(seen) == 6:
+        if len(seen) == 10:
             time.sleep(0.5)
             interrupted.append(time.monotonic())
             if not signalled:
@@ -142,11 +135,11 @@ def test_an_interruption_ends_both_gpus_at_once_and_keeps_completed_rounds(
             os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        two.compare("HEAD", progress=two.progress(interrupt_in_the_second_round))
+        two.compare("HEAD", progress=two.progress(interrupt_in_the_third_round))
     assert time.monotonic() - interrupted[0] < 15
     (path,) = (two.root / "build/solwatch/records").glob("*.jsonl")
     record = read_record(path)
-    assert len(record.rounds) == 1
+    assert len(record.rounds) == 2
     assert record.end is not None
     assert record.end.stopped == "interrupted"
     assert alive(servers) == []
@@ -159,13 +152,13 @@ def test_an_error_of_the_machine_on_one_gpu_ends_the_round_on_the_other(two: Any
 
     def kill_one_server(key: str) -> None:
         seen.append(key)
-        if len(seen) == 6:
+        if len(seen) == 10:
             os.kill(servers[1]._process.pid, signal.SIGKILL)
 
     with pytest.raises(MachineError, match="the fork server is gone"):
         two.compare("HEAD~1", progress=two.progress(kill_one_server))
     (path,) = (two.root / "build/solwatch/records").glob("*.jsonl")
-    assert len(read_record(path).rounds) == 1
+    assert len(read_record(path).rounds) == 2
     assert alive(servers) == []
 
 

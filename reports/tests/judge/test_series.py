@@ -4,10 +4,9 @@ import math
 
 import msgspec
 import pytest
-from fakes.records import FakeCell, record
 
-from solwatch.judge.launch_path import NULL_KERNEL, nulls_of
-from solwatch.judge.series import Measured, RoundFacts, log_ratios, null_log_ratios, rounds_by_cell, series
+from solwatch.judge.launch_path import nulls_of
+from solwatch.judge.series import Measured, RoundFacts, log_ratios, null_log_ratios, series
 from solwatch.model.record import Block, CellRound, Failure, Round, Side
 
 
@@ -120,20 +119,6 @@ def test_what_the_launch_path_adds_to_one_side_is_taken_off_once_for_each_launch
     for found in in_round(one, three):
         assert found.log_ratio == pytest.approx(0, abs=1e-12)
         assert (found.raw_log_ratio or 0) > 0.009
-
-
-def test_each_gpu_has_a_launch_path_of_its_own_and_the_null_kernel_is_one_cell() -> None:
-    first = CellRound(
-        key="a", head=Side(blocks=[held(20.2e-6, 3.6e-6)]), base=Side(blocks=[held(20e-6, 3.4e-6)]), gpu=0
-    )
-    second = CellRound(key="b", head=Side(blocks=[held(20e-6, 3e-6)]), base=Side(blocks=[held(20e-6, 3e-6)]), gpu=1)
-    round_ = Round(index=0, head_slot=0, started_at="", wall_s=1.0, cells=[first, second])
-    one = record([FakeCell(key="a"), FakeCell(key="b")], rounds=0)
-    found = rounds_by_cell(msgspec.structs.replace(one, rounds=[round_]))
-    for key in "ab":
-        assert series(found[key])[0].log_ratio == pytest.approx(0, abs=1e-12)
-    (null,) = series(found[NULL_KERNEL])
-    assert null.log_ratio == pytest.approx(math.log(3.3 / 3.2))
 
 
 def test_the_null_kernel_is_taken_over_all_cells_of_the_round() -> None:
