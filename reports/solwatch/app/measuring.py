@@ -59,22 +59,21 @@ def measure(job: Measuring, writer: RoundWriter, progress: Progress, *, clock: C
         end = RecordEnd(stopped=stopped, wall_s=clock.monotonic() - started_s) if stopped else None
         return Record(header=job.header, rounds=rounds, end=end)
 
-    def keep(completed: Round) -> None:
-        rounds.append(with_vanished(completed, job.survey))
-        writer.append(rounds[-1])
-
     stopped = "error"
     try:
-        with Spread(job.benches, job.head, job.base, clock=clock) as runner:
+        with Spread(
+            job.benches, job.head, job.base, clock=clock, most_rounds=job.most_rounds, on_cell=progress.cell
+        ) as runner:
             while True:
                 step = pace(record(), elapsed_s=clock.monotonic() - started_s)
                 if step.stop or len(rounds) >= job.most_rounds:
                     stopped = step.stop or "rounds"
                     break
                 progress.round(len(rounds))
-                indices = range(len(rounds), min(len(rounds) + len(job.benches), job.most_rounds))
                 plan = functools.partial(_plan, job, retry_until_s=started_s + job.header.config.budget_s)
-                runner.run(indices, _cells(job, step.open_keys), plan, on_cell=progress.cell, keep=keep)
+                for completed in runner.run(_cells(job, step.open_keys), plan):
+                    rounds.append(with_vanished(completed, job.survey))
+                    writer.append(rounds[-1])
     except KeyboardInterrupt:
         stopped = "interrupted"
         raise

@@ -81,21 +81,38 @@ class Seat:
         )
 
 
+@dataclass(frozen=True)
+class Known:
+    """What earlier rounds found of a side's cells: what their call does, and failures not worth another try."""
+
+    findings: dict[tuple[str, str], Findings] = field(default_factory=dict)
+    given_up: dict[tuple[str, str], Failure] = field(default_factory=dict)
+    turns: Turns = field(default_factory=Turns)
+
+
 class RoundRunner:
     """Runs rounds of ``head`` against ``base``, or of ``head`` alone; a context manager that ends what it opened."""
 
-    def __init__(self, bench: Bench, head: Side, base: Side | None, *, clock: Clock, stride: int = 1) -> None:
+    def __init__(
+        self,
+        bench: Bench,
+        head: Side,
+        base: Side | None,
+        *,
+        clock: Clock,
+        known: Known | None = None,
+        stride: int = 1,
+    ) -> None:
         """Keep what all rounds share; coins and orders follow from the bench's seed and the round's index.
 
-        ``stride``: from one round of this runner to its next; the others between are run elsewhere.
+        ``known``: shared with runners on other benches. ``stride``: from one round of this runner to its next; those
+        between are theirs.
         """
+        self._known = known or Known()
         self._stride = stride
         self._bench = bench
         self._clock = clock
         self._pairs = Pairs(bench, [head, base] if base else [head], clock)
-        self._given_up: dict[tuple[str, str], Failure] = {}
-        self._findings: dict[tuple[str, str], Findings] = {}
-        self._turns = Turns()
 
     def run(self, index: int, cells: Sequence[CellInfo], plan: Plan, *, on_cell: Callable[[str], None]) -> Round:
         """Measure ``cells`` once on each side, in an order of this round's own, with a fresh process for each side."""
@@ -111,7 +128,7 @@ class RoundRunner:
                 order = seats if (index // self._stride + number) % 2 == 0 else seats[::-1]
                 self._measure_cell(cell, order, plan, seed=self._bench.seed + index)
                 results.append(self._cell_round(cell, seats))
-                self._turns.note(cell.key, *(seat.blocks for seat in order))
+                self._known.turns.note(cell.key, *(seat.blocks for seat in order))
             if plan.more:
                 self._pairs.open_next(index + self._stride)
             self._close(seats)
@@ -135,6 +152,10 @@ class RoundRunner:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the processes that wait for a round that never came."""
         self._pairs.close()
 
     def _shuffled(self, cells: Sequence[CellInfo], pair: Pair) -> list[CellInfo]:
@@ -155,13 +176,13 @@ class RoundRunner:
             before = first[seat.slot]
             if seat.failure and seat.failure.kind == "died" and before:
                 seat.failure = Failure(kind="died", message=f"twice: {before.message}")
-                self._given_up[seat.side.name, cell.key] = seat.failure
+                self._known.given_up[seat.side.name, cell.key] = seat.failure
 
     def _attempt_cell(self, cell: CellInfo, order: Sequence[Seat], plan: Plan, seed: int) -> None:
         for seat in order:
             self._prepare(seat, cell, seed)
         call_s = max(seat.call_s for seat in order)
-        turns = self._turns.of(cell.key, call_s, first=plan.turns) if plan.adapts else plan.turns
+        turns = self._known.turns.of(cell.key, call_s, first=plan.turns) if plan.adapts else plan.turns
         for turn in range(turns):
             for seat in order if turn % 2 == 0 else order[::-1]:
                 self._take_block(seat, cell, plan, block_s(plan.block_s, call_s))
@@ -178,19 +199,19 @@ class RoundRunner:
                     seat.worker = None
 
     def _has_given_up(self, seat: Seat, cell: CellInfo) -> bool:
-        return (seat.side.name, cell.key) in self._given_up
+        return (seat.side.name, cell.key) in self._known.given_up
 
     def _prepare(self, seat: Seat, cell: CellInfo, seed: int) -> None:
         seat.blocks, seat.energy, seat.caches, seat.call_s = [], None, None, 0.0
         side_cell = seat.side.name, cell.key
-        seat.failure = self._given_up.get(side_cell)
+        seat.failure = self._known.given_up.get(side_cell)
         if seat.failure is not None:
             return
-        known = self._findings.get(side_cell)
+        known = self._known.findings.get(side_cell)
         request = Prepare(key=cell.key, seed=seed, check=known is None, findings=known)
         try:
             prepared = self._worker(seat).ask(request, Prepared, self._bench.hang_s)
-            self._findings[side_cell] = prepared.findings
+            self._known.findings[side_cell] = prepared.findings
             seat.caches, seat.call_s = prepared.caches, prepared.call_s
         except CellFailed as error:
             self._failed(seat, cell, error.failure)
@@ -213,9 +234,9 @@ class RoundRunner:
 
     def _note_timer(self, seat: Seat, cell: CellInfo, block: Block) -> None:
         """Remember for the next process that the worker had to take another timer."""
-        known = self._findings[seat.side.name, cell.key]
+        known = self._known.findings[seat.side.name, cell.key]
         if block.timer != known.timer:
-            self._findings[seat.side.name, cell.key] = msgspec.structs.replace(
+            self._known.findings[seat.side.name, cell.key] = msgspec.structs.replace(
                 known, timer=block.timer, fallback=block.fallback, obstacle=block.fallback
             )
 
@@ -240,7 +261,7 @@ class RoundRunner:
     def _failed(self, seat: Seat, cell: CellInfo, failure: Failure) -> None:
         seat.failure = failure
         if failure.kind != "died":
-            self._given_up[seat.side.name, cell.key] = failure
+            self._known.given_up[seat.side.name, cell.key] = failure
         if seat.worker is not None and (failure.kind in _FRESH_PROCESS_AFTER or not seat.worker.alive):
             seat.worker.end()
             seat.worker = None

@@ -2,11 +2,11 @@
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from types import TracebackType
 
-from solwatch.app.rounds import Plan, RoundRunner
+from solwatch.app.rounds import Known, Plan, RoundRunner
 from solwatch.app.sides import Bench, Side
 from solwatch.model.cell import CellInfo
 from solwatch.model.errors import MachineError
@@ -14,73 +14,93 @@ from solwatch.model.ports import Clock
 from solwatch.model.record import Round
 
 
-class Spread:
-    """Runs rounds, as many at once as there are benches: round i on bench i modulo their number.
+@dataclass
+class Lane:
+    """A bench with its own rounds: every so many-th, from ``index`` on. ``running``: the one that has begun."""
 
-    Both sides of a cell run on one GPU in each round. Rounds are what is spread, not cells: each GPU is busy until the
-    last cell, opening processes costs no more than on one, and a lone suspect has all GPUs for itself.
+    bench: Bench
+    runner: RoundRunner
+    index: int
+    running: "Future[Round] | None" = None
+
+
+class Spread:
+    """Runs rounds on one bench or on several at once, each at its own pace: round i on bench i modulo their number.
+
+    Both sides of a cell run on one GPU in each round. Rounds are what is spread, not cells: no GPU waits for another,
+    opening processes costs no more than on one, and a lone suspect has all GPUs for itself. What one bench learns of
+    a cell (its timer, its turns, that it fails) all know.
     """
 
-    def __init__(self, benches: Sequence[Bench], head: Side, base: Side | None, *, clock: Clock) -> None:
-        """Keep what all rounds share; nothing is started yet."""
-        self._benches = benches
-        self._runners = [RoundRunner(bench, head, base, clock=clock, stride=len(benches)) for bench in benches]
-        self._opened = ExitStack()
-
-    def run(
+    def __init__(
         self,
-        indices: range,
-        cells: Sequence[CellInfo],
-        plan: Callable[[int], Plan],
+        benches: Sequence[Bench],
+        head: Side,
+        base: Side | None,
         *,
+        clock: Clock,
+        most_rounds: int,
         on_cell: Callable[[str], None],
-        keep: Callable[[Round], None],
     ) -> None:
-        """Measure ``cells`` in the rounds ``indices``, at most one for each bench, and hand each to ``keep`` in order.
+        """Keep what all rounds share; nothing is started yet."""
+        known, count = Known(), len(benches)
+        self._lanes = [
+            Lane(bench, RoundRunner(bench, head, base, clock=clock, known=known, stride=count), index)
+            for index, bench in enumerate(benches)
+        ]
+        self._most_rounds = most_rounds
+        self._on_cell = _one_at_a_time(on_cell)
+        self._threads = ThreadPoolExecutor(max_workers=count, thread_name_prefix="solwatch-gpu")
 
-        What ends one of the rounds, or this thread (an interruption), ends the others too, and is raised when those
-        that were complete have been kept.
+    def run(self, cells: Sequence[CellInfo], plan: Callable[[int], Plan]) -> list[Round]:
+        """Begin a round of ``cells`` on each bench that is idle and return those that have ended, one at least.
+
+        Returns none when all rounds are done. What ends a round otherwise is raised, after those that ended well have
+        been returned.
         """
-        if len(indices) == 1:
-            keep(self._runner(indices[0]).run(indices[0], cells, plan(indices[0]), on_cell=on_cell))
-            return
-        locked = _one_at_a_time(on_cell)
-        with ThreadPoolExecutor(max_workers=len(indices), thread_name_prefix="solwatch-gpu") as threads:
-            parts = [
-                threads.submit(self._runner(index).run, index, cells, plan(index), on_cell=locked) for index in indices
-            ]
-            try:
-                wait(parts, return_when=FIRST_EXCEPTION)
-                failures = _failures(parts)
-                if failures:
-                    raise failures[0]
-            except BaseException:
-                complete = [part for part in parts if part.done() and part.exception() is None]
-                for bench in self._benches:
-                    bench.stop()
-                for part in complete:
-                    keep(part.result())
-                raise
-        for part in parts:
-            keep(part.result())
+        self._raise_what_failed()
+        for lane in self._lanes:
+            if lane.running is None and lane.index < self._most_rounds:
+                lane.running = self._begun(lane, cells, plan(lane.index))
+                lane.index += len(self._lanes)
+        running = [lane.running for lane in self._lanes if lane.running is not None]
+        wait(running, return_when=FIRST_COMPLETED)
+        rounds = []
+        for lane in self._lanes:
+            if lane.running is not None and lane.running.done() and lane.running.exception() is None:
+                rounds.append(lane.running.result())
+                lane.running = None
+        if not rounds:
+            self._raise_what_failed()
+        return rounds
 
     def __enter__(self) -> "Spread":
-        for runner in self._runners:
-            self._opened.enter_context(runner)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._opened.close()
+        """End what is still running, and the processes that wait for a round that never comes."""
+        for lane in self._lanes:
+            if lane.running is not None and not lane.running.done():
+                lane.bench.stop()
+        self._threads.shutdown(wait=True)
+        for lane in self._lanes:
+            lane.runner.close()
 
-    def _runner(self, index: int) -> RoundRunner:
-        return self._runners[index % len(self._runners)]
+    def _raise_what_failed(self) -> None:
+        """Raise what ended a round; an interruption first, what the machine did last."""
+        done = [lane.running for lane in self._lanes if lane.running is not None and lane.running.done()]
+        errors = [error for each in done if (error := each.exception()) is not None]
+        if errors:
+            raise min(errors, key=lambda error: (isinstance(error, Exception), isinstance(error, MachineError)))
 
-
-def _failures(parts: Sequence["Future[Round]"]) -> list[BaseException]:
-    """Return what ended rounds that are done; an interruption first, what the machine did last."""
-    raised = [part.exception() for part in parts if part.done()]
-    failures = [error for error in raised if error is not None]
-    return sorted(failures, key=lambda error: (isinstance(error, Exception), isinstance(error, MachineError)))
+    def _begun(self, lane: Lane, cells: Sequence[CellInfo], plan: Plan) -> "Future[Round]":
+        run, index = lane.runner.run, lane.index
+        if len(self._lanes) > 1:
+            return self._threads.submit(run, index, cells, plan, on_cell=self._on_cell)
+        # One bench is run by this thread, where an interruption ends it by itself.
+        ended: Future[Round] = Future()
+        ended.set_result(run(index, cells, plan, on_cell=self._on_cell))
+        return ended
 
 
 def _one_at_a_time(on_cell: Callable[[str], None]) -> Callable[[str], None]:

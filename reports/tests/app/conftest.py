@@ -14,7 +14,7 @@ from fakes.workers import FakeServer, bench
 
 from solwatch.app.clock import SystemClock
 from solwatch.app.gate import Outcome, compare
-from solwatch.app.rounds import RoundRunner
+from solwatch.app.rounds import Known, RoundRunner
 from solwatch.app.session import Request, Services
 from solwatch.app.sides import Side
 from solwatch.model.cell import CellSelection
@@ -163,10 +163,16 @@ def rounds(tmp_path: Path) -> Iterator[Callable[..., RoundRunner]]:
     made: list[tuple[RoundRunner, FakeServer]] = []
 
     def make(
-        server: FakeServer, *, device: str = "cuda:0", base: Side | None = BASE, seed: int = 7, clock: Any = None
+        server: FakeServer,
+        *,
+        device: str = "cuda:0",
+        base: Side | None = BASE,
+        seed: int = 7,
+        clock: Any = None,
+        known: Known | None = None,
     ) -> RoundRunner:
         where = bench(server, tmp_path, device=device, seed=seed)
-        made.append((RoundRunner(where, HEAD, base, clock=clock or FakeClock()), server))
+        made.append((RoundRunner(where, HEAD, base, clock=clock or FakeClock(), known=known), server))
         return made[-1][0]
 
     yield make

@@ -12,7 +12,7 @@ from msgspec.structs import replace as replaced
 
 from solwatch.app.foreign import FOREIGN_PROCESS
 from solwatch.app.pairs import draw
-from solwatch.app.rounds import VOID_RETRIES
+from solwatch.app.rounds import VOID_RETRIES, Known
 from solwatch.app.turns import FEWEST_TURNS, LONG_BLOCK_S, LONG_CALL_S, MOST_TURNS
 from solwatch.model.protocol import Findings, Measure, Measured, Prepare
 from solwatch.model.record import Failure
@@ -222,6 +222,15 @@ def test_long_calls_take_many_short_blocks_from_the_start(rounds: Any) -> None:
         server = FakeServer(call_s=call_s)
         run(rounds(server), plan=replace(PLAN, turns=4, adapts=True))
         assert measured_for(server) == wanted
+
+
+def test_what_one_runner_learns_another_one_knows(rounds: Any) -> None:
+    known = Known()
+    first, second = FakeServer(), FakeServer()
+    run(rounds(first, known=known), 0)
+    run(rounds(second, known=known), 1)
+    checks = [[asked.check for _, asked in server.asked if isinstance(asked, Prepare)] for server in (first, second)]
+    assert checks == [[True, True], [False, False]]
 
 
 # --- energy -----------------------------------------------------------------------------------------------------------
