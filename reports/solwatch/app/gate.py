@@ -19,7 +19,7 @@ from solwatch.model.errors import SolwatchError
 from solwatch.model.record import Record, RecordHeader
 from solwatch.workspace.records import RecordWriter
 
-GATE_PLANS = {"cuda": Plan(turns=4, block_s=0.01, adapts=True), "cpu": Plan(turns=4, block_s=0.04)}
+GATE_PLANS = {"cuda": Plan(turns=4, block_s=0.012, adapts=True), "cpu": Plan(turns=4, block_s=0.04)}
 RUN_PLANS = {"cuda": Plan(turns=4, block_s=0.02, energy_s=0.5), "cpu": Plan(turns=4, block_s=0.06, energy_s=0.1)}
 RUN_ROUNDS = 3
 

@@ -122,13 +122,12 @@ class CudaDevice:
         """Take one block of about ``target_s`` seconds, longer for a few long calls, from buffers at new places."""
         prepared = self._need_prepared()
         target_s = max(target_s, LEAST_CALLS * (prepared.pace.call_s + 2 * self.stage.flush_s))
-        before = self._gpu.telemetry()
         with Watch(self._gpu) as watch, torch.cuda.stream(self.stage.stream), torch.no_grad(), no_garbage_collection():
             self._probe.begin(self.stage.handle)
             samples = self._samples(prepared, target_s)
             self._probe.end(self.stage.handle)
             self.stage.synchronize()
-        after = self._gpu.telemetry()
+        before, after = watch.before, self._gpu.telemetry()
         sm_clock_hz = self._probe.clock_hz()
         voids = samples.voids + void_reasons(before, after, watch)
         if low_clock(sm_clock_hz, self._nominal_clock_hz, before, after, watch.reasons):

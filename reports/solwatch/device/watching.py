@@ -29,9 +29,13 @@ _VOIDING_COUNTERS = {"thermal": "thermal_slowdown", "board_limit": "board_limit"
 
 @dataclass
 class Watch:
-    """Samples of clock, power and throttle reasons, taken by a thread between ``with`` and its end."""
+    """Samples of clock, power and throttle reasons, taken by a thread between ``with`` and its end.
+
+    ``before``: the state at the beginning, read by that thread too: the GPU need not wait for the answer.
+    """
 
     gpu: Gpu
+    before: Telemetry = field(default_factory=Telemetry)
     clocks_hz: list[float] = field(default_factory=list)
     powers_w: list[float] = field(default_factory=list)
     reasons: int = 0
@@ -54,6 +58,7 @@ class Watch:
         return sum(self.clocks_hz) / len(self.clocks_hz) if self.clocks_hz else None
 
     def _sample(self) -> None:
+        self.before = self.gpu.telemetry()
         # The first reading comes a period late: at the very start the GPU may still be leaving idle.
         while not self._over.wait(PERIOD_S):
             clock_hz, power_w, reasons = self.gpu.instant()

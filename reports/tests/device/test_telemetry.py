@@ -111,7 +111,7 @@ def test_the_fingerprint_has_what_must_be_equal(install: Install) -> None:
 
 
 def test_a_watch_samples_while_the_block_runs(install: Install) -> None:
-    clocks = iter([1900, 2000])
+    clocks = iter([1800, 3201, 1900, 2000])  # SM and memory at the beginning, then the SM's
     install(FakeNvml(nvmlDeviceGetClockInfo=lambda handle, kind: next(clocks, 1950)))
     with Watch(Gpu("GPU-1")) as watch:
         deadline = time.monotonic() + 5
@@ -119,6 +119,7 @@ def test_a_watch_samples_while_the_block_runs(install: Install) -> None:
             time.sleep(1e-3)
     seen = len(watch.clocks_hz)
     assert seen >= 4
+    assert watch.before.sm_clock_hz == 1.8e9
     assert watch.clocks_hz[:3] == [1.9e9, 2.0e9, 1.95e9]
     assert watch.sm_clock_hz == pytest.approx(1.95e9)
     assert watch.reasons == 4
