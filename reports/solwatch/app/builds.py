@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -13,11 +14,13 @@ from solwatch.app.sides import Side
 from solwatch.model.config import Config
 from solwatch.model.errors import BuildError, HeadBuildError, MachineError, RequestError
 from solwatch.model.record import Commit, Environment
-from solwatch.workspace.builds import Builder
+from solwatch.workspace.builds import Build, Builder
 from solwatch.workspace.export import export
 from solwatch.workspace.git import Repository
+from solwatch.workspace.pack import PackedBuilds
 
 WHEELS = "build/solwatch/wheels"
+PACKED = "build/solwatch/packed"
 SUITES = "build/solwatch/suites"
 _TOLD = ("building ", "waiting ")
 """What is said while building; the compiler's own output is shown when it fails."""
@@ -60,8 +63,23 @@ def builder_for(
     )
 
 
+class Builds(Protocol):
+    """Where builds come from: a compiler's cache, or a pack."""
+
+    def has(self, commit: Commit) -> bool:
+        """Return whether the build of ``commit`` is there and need not be compiled."""
+
+    def provide(self, commit: Commit, on_progress: Callable[[str], None] = ...) -> Build:
+        """Return the build of ``commit``."""
+
+
+def packed_builds(repository: Repository, config: Config, folder: Path) -> PackedBuilds:
+    """Return the builds that ``folder`` holds, packed by ``solwatch build``."""
+    return PackedBuilds(repository, folder, repository.root / PACKED, inputs=config.build_inputs)
+
+
 def build(
-    repository: Repository, builder: Builder, commit: Commit, name: str, config: Config, say: Callable[[str], None]
+    repository: Repository, builder: Builds, commit: Commit, name: str, config: Config, say: Callable[[str], None]
 ) -> Built:
     """Build one side; raises ``HeadBuildError`` when head doesn't compile, ``MachineError`` when base doesn't."""
     try:

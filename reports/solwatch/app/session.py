@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from solwatch import __version__
-from solwatch.app.builds import Built, build, builder_for, suite_of
+from solwatch.app.builds import Builds, Built, build, builder_for, packed_builds, suite_of
 from solwatch.app.device_lock import device_lock
 from solwatch.app.environments import activated, in_environments
 from solwatch.app.fingerprints import ENVIRONMENT_FIELDS, Fingerprints, require_alike
@@ -38,7 +38,8 @@ class Request:
     """What was asked: the commits' names (``None`` as head is the working tree), device or GPUs, cells, seed.
 
     ``head_env``, ``base_env``: existing environments to measure the head commit in; with both there is no ``base``.
-    ``measure_all``: cells whose two sides are the same too.
+    ``measure_all``: cells whose two sides are the same too. ``builds``: a folder of builds packed elsewhere, instead
+    of a compiler.
     """
 
     command: str
@@ -50,6 +51,7 @@ class Request:
     seed: int | None = None
     rounds: int | None = None
     gpus: str | None = None
+    builds: Path | None = None
     head_env: Path | None = None
     base_env: Path | None = None
     measure_all: bool = False
@@ -132,7 +134,7 @@ def _built(request: Request, services: Services, device_type: str) -> tuple[Buil
     base = repository.resolve(request.base) if request.base is not None else None
     if request.head is not None and repository.is_dirty():
         services.say("the working tree has changes that are not measured; --working-tree measures them as head")
-    builder = builder_for(repository, request.config, device_type, services.environment)
+    builder = _builder(request, services, device_type)
     commits = [head, base] if base else [head]
     if chosen_by_hand(request.selection) and not all(map(builder.has, commits)):
         _preview(request, services, commits, device_type)
@@ -148,6 +150,12 @@ def _built(request: Request, services: Services, device_type: str) -> tuple[Buil
         return sides["head"], sides.get("base")
     built_base = build(repository, builder, base, "base", request.config, services.say) if base else None
     return build(repository, builder, head, "head", request.config, services.say), built_base
+
+
+def _builder(request: Request, services: Services, device_type: str) -> Builds:
+    if request.builds is not None:
+        return packed_builds(services.repository, request.config, request.builds)
+    return builder_for(services.repository, request.config, device_type, services.environment)
 
 
 def _preview(request: Request, services: Services, commits: Sequence[Commit], device_type: str) -> None:

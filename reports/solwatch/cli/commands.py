@@ -38,6 +38,11 @@ MEASURE_ALL = click.option(
 ENVIRONMENT = click.Path(path_type=Path)
 
 
+BUILDS = click.option(
+    "--builds", type=click.Path(path_type=Path), metavar="FOLDER", help="Take builds from here: see `solwatch build`."
+)
+
+
 def _measuring(function: "Callable[..., Any]") -> "Callable[..., Any]":
     for option in (MIN_EFFECT, BUDGET, ROUNDS, SEED, BENCH, SET, GPUS, DEVICE):
         function = option(function)
@@ -57,6 +62,7 @@ def _two_sides(function: "Callable[..., Any]") -> "Callable[..., Any]":
 
 @click.command()
 @_two_sides
+@BUILDS
 @click.option("--undecided", type=click.Choice(["pass", "fail"]), help="What an undecided cell does.")
 @MEASURE_ALL
 @_measuring
@@ -72,6 +78,7 @@ def gate(base: str | None, head: str | None, working_tree: bool, undecided: str 
 @click.command()
 @click.argument("commit", default="HEAD")
 @click.option("--working-tree", is_flag=True, help="Measure the files as they are now.")
+@BUILDS
 @click.option("--env", "head_env", type=ENVIRONMENT, metavar="PATH", help="Virtual environment to measure in.")
 @_measuring
 def run(commit: str, working_tree: bool, **options: Any) -> int:
@@ -230,6 +237,7 @@ def _request(base: str | None, head: str | None, config: "Config", options: dict
         base=base,
         device=options["device"],
         gpus=options.get("gpus"),
+        builds=options.get("builds"),
         selection=CellSelection(options["named_set"] or config.cell_set, tuple(options["patterns"])),
         config=config,
         seed=options["seed"],

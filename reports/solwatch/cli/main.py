@@ -13,6 +13,7 @@ from types import FrameType
 import click
 
 from solwatch import __version__
+from solwatch.cli.build import build
 from solwatch.cli.commands import bench, ceilings, doctor, gate, record, report, run
 from solwatch.model.errors import ExitCode, RequestError, SolwatchError
 from solwatch.model.plain import plain_lines
@@ -39,7 +40,7 @@ def solwatch() -> None:
         raise RequestError("the current folder has been deleted: change to a clone of the project") from None
 
 
-for command in (gate, run, bench, report, record, ceilings, doctor):
+for command in (gate, build, run, bench, report, record, ceilings, doctor):
     solwatch.add_command(command)
 
 

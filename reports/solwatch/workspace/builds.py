@@ -1,6 +1,7 @@
 """Builds of commits, kept by content: what was built once is never built again, and switching is another path."""
 
 import errno
+import functools
 import hashlib
 import json
 import os
@@ -75,19 +76,26 @@ class Builder:
         self._environment = allowed(os.environ, environment_globs) | dict(variant)
         self._variant = dict(variant)
         self._keep = keep
-        self._facts: dict[str, str] | None = None
+
+    @property
+    def command(self) -> list[str]:
+        """How it builds, with the places for paths still open."""
+        return list(self._command)
+
+    @property
+    def variant(self) -> dict[str, str]:
+        """The variables that tell this kind of build from others."""
+        return dict(self._variant)
+
+    @functools.cached_property
+    def facts(self) -> dict[str, str]:
+        """Compilers, packages and devices that builds depend on."""
+        return build_facts(self._environment)
 
     def key(self, commit: Commit) -> str:
         """Return the cache key of ``commit``: sources, command, variant, compilers, packages, devices."""
-        if self._facts is None:
-            self._facts = build_facts(self._environment)
-        said = {
-            "content": content_key(self._repository, commit, self._inputs),
-            "command": self._command,
-            "variant": self._variant,
-            "facts": self._facts,
-        }
-        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:40]
+        content = content_key(self._repository, commit, self._inputs)
+        return cache_key(content, self._command, self._variant, self.facts)
 
     def has(self, commit: Commit) -> bool:
         """Return whether the build of ``commit`` is there and need not be compiled."""
@@ -183,7 +191,7 @@ class Builder:
             raise disk_error(path, error) from error
         notes = {
             "commit": commit.sha, "dirty": commit.dirty, "wheel": wheels[0].name, "command": self._command,
-            "variant": self._variant, "facts": self._facts,
+            "variant": self._variant, "facts": self.facts,
         }  # fmt: skip
         write_atomically(whole / "solwatch-build.json", json.dumps(notes, indent=2).encode())
         with disk_errors(path):
@@ -209,6 +217,12 @@ class Builder:
             os.utime(path)
         except OSError:
             return  # a cache that others own and we may only read still serves
+
+
+def cache_key(content: str, command: Sequence[str], variant: Mapping[str, str], facts: Mapping[str, str]) -> str:
+    """Return the name of a build in a cache: a digest of everything that it depends on."""
+    said = {"content": content, "command": list(command), "variant": dict(variant), "facts": dict(facts)}
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:40]
 
 
 def _label(commit: Commit) -> str:

@@ -96,6 +96,7 @@ class Toy:
         head_env: Path | None = None,
         selection: CellSelection = CellSelection("all"),  # noqa: B008 - frozen
         measure_all: bool = True,
+        builds: Path | None = None,
     ) -> Outcome:
         repository = Repository.open(self.root)
         request = Request(
@@ -107,6 +108,7 @@ class Toy:
             config=load_config(self.root, {}),
             seed=1,
             rounds=rounds,
+            builds=builds,
             base_env=base_env,
             head_env=head_env,
             measure_all=measure_all,
