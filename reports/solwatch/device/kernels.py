@@ -1,4 +1,4 @@
-"""The sampler's own kernels: nothing, flush, spin, clocks, gate. Compiled by NVRTC, without a GPU or a context."""
+"""Solwatch's own kernels: nothing, flush, spin, clocks, gate, steps. Compiled by NVRTC, without a GPU or a context."""
 
 import ctypes
 import importlib
@@ -55,6 +55,18 @@ extern "C" __global__ void solwatch_gate(const volatile unsigned* flag, unsigned
     while ((int)(*flag - ticket) < 0) {
         __nanosleep(200);
     }
+}
+
+// Work of a known amount: `count` steps of x = 1664525 x + 1013904223, each of which needs the one before, so that
+// time is linear in `count`. *out gets the last x: it tells whether all steps were taken. Not unrolled, because
+// several steps could be folded into one.
+extern "C" __global__ void solwatch_steps(unsigned count, unsigned long long* out) {
+    unsigned x = 0;
+#pragma unroll 1
+    for (unsigned i = 0; i < count; ++i) {
+        x = 1664525u * x + 1013904223u;
+    }
+    *out = x;
 }
 """
 
@@ -123,7 +135,7 @@ class Kernels:
         self._launch = driver().cuLaunchKernel
         self._functions = {
             name: checked("cuModuleGetFunction", self._module, f"solwatch_{name}".encode())
-            for name in ("null", "flush", "spin", "clocks", "gate")
+            for name in ("null", "flush", "spin", "clocks", "gate", "steps")
         }
 
     def null(self, stream: Any) -> None:
@@ -155,6 +167,10 @@ class Kernels:
     def gate(self, stream: Any, flag: int, ticket: int) -> None:
         """Launch one thread that ends when the word at device address ``flag`` reaches ``ticket``."""
         self._one_thread("gate", stream, Arguments(ctypes.c_uint64(flag), ctypes.c_uint32(ticket)))
+
+    def steps(self, stream: Any, count: int, out: int) -> None:
+        """Launch one thread of ``count`` steps, each after the other; ``out``: address of a 64-bit word."""
+        self._one_thread("steps", stream, Arguments(ctypes.c_uint32(count), ctypes.c_uint64(out)))
 
     def _one_thread(self, name: str, stream: Any, arguments: "Arguments") -> None:
         function = self._functions[name]

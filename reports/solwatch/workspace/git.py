@@ -133,7 +133,7 @@ class Repository:
         ``options``: git's own, before the command. ``variables``: added to the environment.
         """
         command = ["git", "-C", str(self.root), *options, *arguments]
-        environment = _environment() | dict(variables or {})
+        environment = quiet_environment() | dict(variables or {})
         try:
             result = subprocess.run(command, capture_output=True, env=environment, input=stdin, check=False)
         except FileNotFoundError as error:
@@ -143,7 +143,8 @@ class Repository:
         return result
 
 
-def _environment() -> dict[str, str]:
+def quiet_environment() -> dict[str, str]:
+    """Return the variables that git is run with: not sent elsewhere, in English, asking nothing."""
     kept = {name: value for name, value in os.environ.items() if name not in _REDIRECTING}
     # no lock on the user's index just to look at it, no prompt that nobody would see
     return kept | {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
