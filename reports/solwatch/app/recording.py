@@ -17,7 +17,10 @@ from solwatch.workspace.corpus import CORPUS_SCHEMA, CorpusWriter, begun_corpus
 
 @dataclass(frozen=True, kw_only=True)
 class Recording:
-    """What was asked: ``rounds`` rounds in ``path``, those it has already included; ``None``: no limit of time."""
+    """What was asked: ``rounds`` rounds in ``path``, those it has already included; ``None``: no limit of time.
+
+    ``continued_by``: what is said of a file whose rounds are not all there.
+    """
 
     request: Request
     rounds: int
@@ -25,6 +28,7 @@ class Recording:
     label: str = ""
     occasion: str = ""
     budget_s: float | None = None
+    continued_by: str = "the same command measures the others"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +60,7 @@ def record(asked: Recording, services: Services) -> Recorded:
             except (KeyboardInterrupt, SolwatchError):
                 count = len(corpus.rounds)
                 held = f"{count} round{'s' if count != 1 else ''}"
-                services.say(f"{asked.path} keeps {held}: the same command measures the others")
+                services.say(f"{asked.path} keeps {held}: {asked.continued_by}")
                 raise
     _require_times(corpus)
     return Recorded(

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from solwatch.app.gate import Outcome
     from solwatch.app.session import Request, Services
     from solwatch.model.config import Config
+    from solwatch.workspace.git import Repository
 
 DEVICE = click.option(
     "--device", default="auto", show_default=True, metavar="auto|cpu|cuda|cuda:N", help="Where to measure."
@@ -188,6 +189,66 @@ def ceilings(device: str, dtypes: tuple[str, ...]) -> int:
 
 
 @click.command()
+@click.argument("commit", default="HEAD")
+@click.option("--rounds", type=click.IntRange(8, 1000), default=20, show_default=True, help="Rounds to measure.")
+@click.option(
+    "--rounds-of",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Measure nothing: take these rounds of one build against itself.",
+)
+@DEVICE
+@SET
+@BENCH
+@SEED
+@BUDGET
+def calibrate(commit: str, rounds: int, rounds_of: Path | None, **options: Any) -> int:
+    """Measure COMMIT against itself and say what min effect each cell can honestly hold on this machine."""
+    from solwatch.app.calibrating import calibrate as calibrated
+    from solwatch.app.calibrating import calibrate_from
+    from solwatch.cli.showing import print_result, say, terminal_width
+    from solwatch.render.calibration import IN_OWN_FILE, IN_PROJECT, render_calibration
+
+    if rounds_of is not None and commit != "HEAD":
+        raise click.UsageError(f"--rounds-of measures nothing: it goes without a COMMIT ({commit!r})")
+    if rounds_of is not None:
+        done, table = calibrate_from(rounds_of), IN_PROJECT
+    else:
+        services, config = _services(options)
+        done = calibrated(
+            _request(commit, commit, config, options), services, rounds=rounds, budget_s=options["budget"]
+        )
+        table = IN_OWN_FILE if (services.repository.root / "solwatch.toml").exists() else IN_PROJECT
+    print_result(render_calibration(done.calibration, table=table, width=terminal_width()))
+    say(f"rounds: {done.rounds_path}")
+    say(f"calibration: {done.path}")
+    return ExitCode.OK
+
+
+@click.command()
+@DEVICE
+@SEED
+@click.option(
+    "--budget", "budget_s", type=click.FloatRange(1), metavar="SECONDS", help="Wall time for measuring, both gates."
+)
+@click.option("--output", type=click.Path(file_okay=False, path_type=Path), help="Folder for JSON, records and pages.")
+def selftest(device: str, seed: int | None, budget_s: float | None, output: Path | None) -> int:
+    """Check that a gate on this machine can be trusted: equal builds, then slowdowns of known sizes.
+
+    Needs no repository. Exits with 0 when all is as it must be, 3 when something is not, 4 when a size is left open.
+    """
+    from solwatch.app.selftest import Asked
+    from solwatch.app.selftest import selftest as tested
+    from solwatch.cli.showing import print_result, terminal_width
+    from solwatch.render.selftest import render_selftest
+
+    asked = Asked(command=_command(), device=device, seed=seed, budget_s=budget_s, output=output)
+    found = tested(asked, _services_in)
+    print_result(render_selftest(found, width=terminal_width()))
+    return int(found.exit_code)
+
+
+@click.command()
 @DEVICE
 def doctor(device: str) -> int:
     """Check what measuring needs: GPU, driver, toolkit, torch, the op, NVML, git; each with its fix."""
@@ -232,7 +293,7 @@ def _request(base: str | None, head: str | None, config: "Config", options: dict
     from solwatch.model.cell import CellSelection
 
     return Request(
-        command=shlex.join(["solwatch", *sys.argv[1:]]),
+        command=_command(),
         head=head,
         base=base,
         device=options["device"],
@@ -241,21 +302,18 @@ def _request(base: str | None, head: str | None, config: "Config", options: dict
         selection=CellSelection(options["named_set"] or config.cell_set, tuple(options["patterns"])),
         config=config,
         seed=options["seed"],
-        rounds=options["rounds"],
+        rounds=options.get("rounds"),
         head_env=options.get("head_env"),
         base_env=options.get("base_env"),
         measure_all=options.get("measure_all", False),
     )
 
 
-def _services(options: dict[str, Any]) -> "tuple[Services, Config]":
-    import os
+def _command() -> str:
+    return shlex.join(["solwatch", *sys.argv[1:]])
 
-    from solwatch.app.clock import SystemClock
-    from solwatch.app.session import Services
-    from solwatch.asvio.machine import machine_info
-    from solwatch.cli.showing import say
-    from solwatch.render.progress import Progress
+
+def _services(options: dict[str, Any]) -> "tuple[Services, Config]":
     from solwatch.workspace.git import Repository
     from solwatch.workspace.settings import load_config
 
@@ -266,7 +324,19 @@ def _services(options: dict[str, Any]) -> "tuple[Services, Config]":
         "undecided": options.get("undecided"),
     }
     config = load_config(repository.root, {name: value for name, value in asked.items() if value is not None})
-    services = Services(
+    return _services_in(repository), config
+
+
+def _services_in(repository: "Repository") -> "Services":
+    import os
+
+    from solwatch.app.clock import SystemClock
+    from solwatch.app.session import Services
+    from solwatch.asvio.machine import machine_info
+    from solwatch.cli.showing import say
+    from solwatch.render.progress import Progress
+
+    return Services(
         repository=repository,
         clock=SystemClock(),
         environment=dict(os.environ),
@@ -274,4 +344,3 @@ def _services(options: dict[str, Any]) -> "tuple[Services, Config]":
         say=say,
         progress=Progress.open,
     )
-    return services, config

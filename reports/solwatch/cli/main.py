@@ -14,6 +14,7 @@ import click
 
 from solwatch import __version__
 from solwatch.cli.build import build
+from solwatch.cli.commands import bench, calibrate, ceilings, doctor, gate, record, report, run, selftest
 from solwatch.cli.commands import bench, ceilings, doctor, gate, record, report, run
 from solwatch.model.errors import ExitCode, RequestError, SolwatchError
 from solwatch.model.plain import plain_lines
@@ -40,7 +41,7 @@ def solwatch() -> None:
         raise RequestError("the current folder has been deleted: change to a clone of the project") from None
 
 
-for command in (gate, build, run, bench, report, record, ceilings, doctor):
+for command in (gate, build, run, bench, report, record, ceilings, doctor, selftest, calibrate):
     solwatch.add_command(command)
 
 

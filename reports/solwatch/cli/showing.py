@@ -14,8 +14,7 @@ def show(outcome: Outcome) -> int:
     """Print the outcome and return its exit code: the verdict's, or 3 when it passed and its page is missing."""
     for warning in outcome.kept.warnings:
         say(f"warning: {warning}")
-    width = shutil.get_terminal_size((120, 40)).columns
-    print_result(render_terminal(outcome.record, outcome.judgement, width=width, colour=_in_colour()))
+    print_result(render_terminal(outcome.record, outcome.judgement, width=terminal_width(), colour=_in_colour()))
     code = outcome.judgement.exit_code
     if outcome.kept.report is not None:
         print_result(plain_lines(f"report: {outcome.kept.report}"))
@@ -23,6 +22,11 @@ def show(outcome: Outcome) -> int:
         code = ExitCode.UNTRUSTED
     say(f"record: {outcome.kept.record}")
     return int(code)
+
+
+def terminal_width() -> int:
+    """Return how many characters fit on a line; 120 where there is no terminal."""
+    return shutil.get_terminal_size((120, 40)).columns
 
 
 def _in_colour() -> bool:

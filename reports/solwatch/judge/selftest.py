@@ -1,6 +1,5 @@
 """Whether a machine can be trusted: verdicts on cells whose slowdown is known, held against what was due."""
 
-import math
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -168,5 +167,5 @@ def _is_true(facts: CellFacts, expected: float) -> bool:
     wide = ratio_estimate(log_ratios(facts.rounds), RULER_LEVEL)
     if wide is None or wide.low is None or wide.high is None:
         return True  # a single round contradicts nothing
-    slack = math.log1p(RULER_SLACK * expected)
-    return math.log(wide.low) - slack <= math.log1p(expected) <= math.log(wide.high) + slack
+    slack = 1 + RULER_SLACK * expected
+    return wide.low / slack <= 1 + expected <= wide.high * slack

@@ -8,14 +8,14 @@ from typing import Any
 
 import msgspec
 
+from solwatch.judge.calibration import Calibration
 from solwatch.judge.judgement import Judgement
+from solwatch.judge.selftest import Selftest
 from solwatch.model.plain import hidden
 from solwatch.model.record import Record, RecordEnd, RecordHeader
 
 SCHEMA_VERSION = 1
 """Grows when a field goes or changes its meaning; new fields alone don't change it."""
-
-SCHEMA_FILE = "report.schema.json"
 
 _UNUSUAL = re.compile(r"[^\n -~]")
 
@@ -33,12 +33,26 @@ class ReportDocument(msgspec.Struct, frozen=True, kw_only=True):
     end: RecordEnd | None
 
 
+DOCUMENTS: dict[str, type[msgspec.Struct]] = {
+    "report": ReportDocument,
+    "selftest": Selftest,
+    "calibration": Calibration,
+}
+"""What each command writes, by the name of its schema."""
+
+
 def render_json(record: Record, judgement: Judgement) -> bytes:
-    """Return the report as UTF-8 JSON with a line break at its end.
+    """Return the report as UTF-8 JSON, as ``render_document`` writes it."""
+    return render_document(
+        ReportDocument(schema_version=SCHEMA_VERSION, header=record.header, judgement=judgement, end=record.end)
+    )
+
+
+def render_document(document: msgspec.Struct) -> bytes:
+    """Return a document as UTF-8 JSON with a line break at its end.
 
     Control and formatting characters are escaped, so that nothing is lost and printing the file is harmless.
     """
-    document = ReportDocument(schema_version=SCHEMA_VERSION, header=record.header, judgement=judgement, end=record.end)
     text = msgspec.json.format(msgspec.json.encode(document), indent=1).decode()
     return _UNUSUAL.sub(_shown, text).encode() + b"\n"
 
@@ -50,26 +64,27 @@ def _shown(found: re.Match[str]) -> str:
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
-def report_schema() -> dict[str, Any]:
-    """Return the JSON schema (draft 2020-12) of the document, made from its types."""
-    generated = msgspec.json.schema(ReportDocument)
+def document_schema(name: str) -> dict[str, Any]:
+    """Return the JSON schema (draft 2020-12) of the document ``name``, made from its types."""
+    generated = msgspec.json.schema(DOCUMENTS[name])
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": f"urn:solwatch:report:{SCHEMA_VERSION}",
-        "title": "solwatch report",
+        "$id": f"urn:solwatch:{name}:{SCHEMA_VERSION}",
+        "title": f"solwatch {name}",
         **generated,
     }
 
 
-def schema_text() -> str:
-    """Return the schema as it is published."""
-    return json.dumps(report_schema(), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+def schema_text(name: str = "report") -> str:
+    """Return a schema as it is published."""
+    return json.dumps(document_schema(name), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
-def published_schema() -> str:
-    """Return the schema file that is installed with the package."""
-    return resources.files("solwatch.render").joinpath("schema").joinpath(SCHEMA_FILE).read_text(encoding="utf-8")
+def published_schema(name: str = "report") -> str:
+    """Return a schema file that is installed with the package."""
+    schemas = resources.files("solwatch.render").joinpath("schema")
+    return schemas.joinpath(f"{name}.schema.json").read_text(encoding="utf-8")
 
 
 if __name__ == "__main__":
-    sys.stdout.write(schema_text())
+    sys.stdout.write(schema_text(*sys.argv[1:]))

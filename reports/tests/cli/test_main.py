@@ -71,6 +71,16 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["report"], 2, "no record in"),
         (["report", "absent.jsonl"], 2, "absent.jsonl"),
         (["ceilings", "--dtype", "int3"], 2, "'int3'"),
+        (["selftest", "--device", "tpu"], 2, "'tpu' is not known"),
+        (["selftest", "--device", "cpu", "--budget", "0"], 2, "--budget"),
+        (["selftest", "--device", "cpu", "--output", "benchmarks"], 2, "benchmarks is not empty"),
+        (["selftest", "--device", "cpu", "--output", "setup.py/below"], 2, "can't be written: Not a directory"),
+        (["calibrate", "--rounds", "7"], 2, "--rounds"),
+        (["calibrate", "no-such"], 2, "unknown commit 'no-such'"),
+        (["calibrate", "--rounds-of", "absent.jsonl"], 2, "absent.jsonl"),
+        (["calibrate", "--rounds-of", "setup.py"], 2, "line 1: not a JSON object"),
+        (["calibrate", "HEAD~1", "--rounds-of", "a.jsonl"], 2, "goes without a COMMIT ('HEAD~1')"),
+        (["calibrate", "--device", "cpu", "-b", "nothing-is-called-so"], 4, "nothing to measure"),
     ],
 )
 def test_a_mistake_is_one_line_and_its_exit_code(

@@ -53,8 +53,9 @@ def test_what_launching_takes_is_no_part_of_the_expected_slowdown() -> None:
     assert checked(0.01005, ratio=1.01).due is Due.EITHER
 
 
-def test_a_single_round_contradicts_no_size() -> None:
-    assert checked(0.5, rounds=1).answer is Answer.OPEN
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_a_round_or_two_contradict_no_size(rounds: int) -> None:
+    assert checked(0.5, rounds=rounds, spread=1.0).answer is Answer.OPEN
 
 
 def selftest(same: list[CheckedCell], planted: list[CheckedCell]) -> Selftest:

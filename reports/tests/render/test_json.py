@@ -11,21 +11,24 @@ from fakes.records import FakeCell, record
 
 from solwatch.judge.judging import judge
 from solwatch.model.record import Record
-from solwatch.render.json import ReportDocument, published_schema, render_json, schema_text
+from solwatch.render.json import DOCUMENTS, ReportDocument, published_schema, render_json, schema_text
 
-COMMAND = "python -m solwatch.render.json > reports/solwatch/render/schema/report.schema.json"
+COMMAND = "python -m solwatch.render.json {0} > reports/solwatch/render/schema/{0}.schema.json"
 
 
 def document(taken: Record) -> bytes:
     return render_json(taken, judge(taken))
 
 
-def test_the_published_schema_is_up_to_date() -> None:
-    assert published_schema() == schema_text(), f"the types have changed; publish them with: {COMMAND}"
+@pytest.mark.parametrize("name", list(DOCUMENTS))
+def test_the_published_schema_is_up_to_date(name: str) -> None:
+    said = f"the types have changed; publish them with: {COMMAND.format(name)}"
+    assert published_schema(name) == schema_text(name), said
 
 
-def test_the_schema_is_a_schema() -> None:
-    jsonschema.Draft202012Validator.check_schema(json.loads(published_schema()))
+@pytest.mark.parametrize("name", list(DOCUMENTS))
+def test_the_schema_is_a_schema(name: str) -> None:
+    jsonschema.Draft202012Validator.check_schema(json.loads(published_schema(name)))
 
 
 @pytest.mark.parametrize(

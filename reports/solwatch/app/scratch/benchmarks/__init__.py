@@ -1,0 +1,1 @@
+"""A suite of cells whose amount of work is known."""
