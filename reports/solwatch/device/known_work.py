@@ -15,7 +15,7 @@ from solwatch.model.cell import Cell, Work
 GPU_STEPS = {"short": 4_000, "long": 40_000}
 """Some tens and some hundreds of microseconds: a step is a multiplication and a turn of a loop, about 15 cycles."""
 
-CPU_STEPS = {"short": 400, "long": 2_000}
+CPU_STEPS = {"short": 200, "long": 1_000}
 CPU_ELEMENTS = 4096
 """16 KiB, which the first-level cache holds, and few enough that torch takes one thread."""
 

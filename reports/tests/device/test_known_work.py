@@ -47,7 +47,7 @@ def test_the_check_tells_a_step_too_few() -> None:
     tensors = right.make_inputs("cpu", 1)
     right.call(**tensors)
     right.check(**tensors)
-    with pytest.raises(AssertionError, match="not that of 404 steps"):
+    with pytest.raises(AssertionError, match="not that of 202 steps"):
         wrong.check(**tensors)
 
 
