@@ -23,7 +23,7 @@ def render_calibration(found: Calibration, *, table: str = IN_PROJECT, width: in
         f"CALIBRATED  {_verdict(found.cells)}",
         f"{plain(header.head.sha[:8])} against itself, {found.rounds} rounds in {found.wall_s:.0f} s "
         f"on {model_text(header)}, seed {header.seed}",
-        f"caught: gates that catch the min effect; catches: what {percentage(found.caught_share)} of gates catch now; "
+        f"caught: gates that catch the min effect; catches: what {100 * found.caught_share:g} % of gates catch now; "
         "holds: the min effect that would be",
         "",
         _table(found.cells, width),
