@@ -25,6 +25,7 @@ from solwatch.judge.selftest import Answer
 from solwatch.model.errors import ExitCode, MachineError, RequestError
 from solwatch.model.record import RecordEnd
 from solwatch.render.json import published_schema
+from solwatch.workspace.export import export
 from solwatch.workspace.git import Repository
 
 PLANTED = {"none": 0.0, "margin": 0.03, "slight": 0.125, "double": 0.2, "fivefold": 0.5}
@@ -80,7 +81,7 @@ class Gates:
         sources = []
         for name in (request.base, request.head):
             assert name is not None
-            services.repository.export(services.repository.resolve(name), root / f"out-{number}" / name)
+            export(services.repository, services.repository.resolve(name), root / f"out-{number}" / name)
             sources.append((root / f"out-{number}" / name / SIZES_FILE).read_text())
         self.sources.append(sources)
         cells = [
