@@ -1,24 +1,14 @@
 """Reading ``[tool.solwatch]``: every mistake is one line that names the key, the value and what is allowed."""
 
-import difflib
 import json
-import math
 import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import msgspec
-import msgspec.inspect
-
 from solwatch.model.config import CellOverride, Config
 from solwatch.model.errors import RequestError
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib  # type: ignore[import-not-found, unused-ignore]
+from solwatch.workspace.tables import checked, parse_toml, read_toml
 
 
 def load_config(root: Path, overrides: Mapping[str, Any] | None = None) -> Config:
@@ -28,9 +18,9 @@ def load_config(root: Path, overrides: Mapping[str, Any] | None = None) -> Confi
     neither means defaults. An override of ``None`` wasn't given. Raises ``RequestError``.
     """
     settings, source = _read(root)
-    values = _checked(Config, settings, source)
+    values = _checked(settings, source)
     given = {key: value for key, value in (overrides or {}).items() if value is not None}
-    values |= _checked(Config, given, "the command line")
+    values |= _checked(given, "the command line")
     config = Config(**values)
     _check_together(config, source)
     _check_folders(config, root, source)
@@ -43,13 +33,13 @@ def without_settings(project: bytes) -> bytes | None:
     Nothing that a build does depends on that table: its command and variables are part of a build's key themselves.
     """
     try:
-        parsed = tomllib.loads(project.decode())
+        parsed = parse_toml(project, "pyproject.toml")
         if isinstance(tools := parsed.get("tool"), dict):
             tools.pop("solwatch", None)
         if tools == {}:
             del parsed["tool"]
         return json.dumps(parsed, default=repr).encode()
-    except (ValueError, RecursionError):
+    except (RequestError, ValueError, RecursionError):
         return None
 
 
@@ -58,14 +48,14 @@ def _read(root: Path) -> tuple[dict[str, Any], str]:
     source = "pyproject.toml"
     project = root / "pyproject.toml"
     own = root / "solwatch.toml"
-    tools = _parse(project).get("tool", {}) if project.exists() else {}
+    tools = read_toml(project).get("tool", {}) if project.exists() else {}
     if not isinstance(tools, dict):
         raise RequestError(f"tool in {project.name} must be a table, not {tools!r}")
     in_project = tools.get("solwatch")
     if in_project is not None and own.exists():
         raise RequestError(f"settings in both {own.name} and [tool.solwatch] of {project.name}: keep one of them")
     if own.exists():
-        found, source = _parse(own), own.name
+        found, source = read_toml(own), own.name
     elif in_project is not None:
         found = in_project
     if not isinstance(found, dict):
@@ -73,90 +63,19 @@ def _read(root: Path) -> tuple[dict[str, Any], str]:
     return found, source
 
 
-def _parse(path: Path) -> dict[str, Any]:
-    try:
-        with path.open("rb") as file:
-            parsed: dict[str, Any] = tomllib.load(file)
-        repr(parsed)  # fails for a hexadecimal number of thousands of digits, which no message could quote
-        return parsed
-    except RecursionError as error:
-        raise RequestError(f"{path.name} is nested too deeply: settings need a table in a list at most") from error
-    except ValueError as error:  # what isn't TOML or UTF-8, and a number of thousands of digits
-        raise RequestError(f"{path.name} is not valid TOML: {error}") from error
-    except OSError as error:
-        raise RequestError(f"{path} can't be read: {error.strerror}") from error
-
-
-def _checked(kind: type[msgspec.Struct], given: Mapping[str, Any], source: str, where: str = "") -> dict[str, Any]:
-    """Return ``given`` converted to the types of ``kind``'s fields."""
-    fields = {field.name: field for field in msgspec.structs.fields(kind)}
-    values: dict[str, Any] = {}
-    for key, value in given.items():
-        name = f"{where}{key}"
-        if key not in fields:
-            near = difflib.get_close_matches(key, fields, n=1, cutoff=0.0)
-            raise RequestError(f"unknown setting {name!r} in {source}: the nearest known one is {near[0]!r}")
-        if key == "cells":
-            values[key] = _overrides(value, source)
-        else:
-            values[key] = _converted(name, value, fields[key].type, source)
-    missing = [field.name for field in fields.values() if field.required and field.name not in given]
-    if missing:
-        raise RequestError(f"{where}{missing[0]} is missing in {source}: it is required")
-    return values
+def _checked(given: Mapping[str, Any], source: str) -> dict[str, Any]:
+    plainly = {key: value for key, value in given.items() if key != "cells"}
+    values = checked(Config, plainly, source)
+    return values | ({"cells": _overrides(given["cells"], source)} if "cells" in given else {})
 
 
 def _overrides(value: Any, source: str) -> list[CellOverride]:
     if not isinstance(value, list) or not all(isinstance(entry, Mapping) for entry in value):
         raise RequestError(f"cells = {value!r} in {source}: allowed is a list of tables ([[tool.solwatch.cells]])")
     return [
-        CellOverride(**_checked(CellOverride, entry, source, where=f"cells[{index}]."))
+        CellOverride(**checked(CellOverride, entry, source, where=f"cells[{index}]."))
         for index, entry in enumerate(value)
     ]
-
-
-def _converted(name: str, value: Any, kind: Any, source: str) -> Any:
-    refused = RequestError(f"{name} = {value!r} in {source}: allowed is {domain(kind)}")
-    if isinstance(value, float) and not math.isfinite(value):
-        raise refused
-    try:
-        return msgspec.convert(value, kind)
-    except msgspec.ValidationError as error:
-        raise refused from error
-
-
-def domain(kind: Any) -> str:
-    """Return in words what values a setting's type allows; the documentation's table uses it too."""
-    return _domain(msgspec.inspect.type_info(kind))
-
-
-def _domain(info: msgspec.inspect.Type) -> str:
-    if isinstance(info, (msgspec.inspect.FloatType, msgspec.inspect.IntType)):
-        noun = "a whole number" if isinstance(info, msgspec.inspect.IntType) else "a number"
-        limits = [
-            f"{words} {limit:g}"
-            for words, limit in (
-                ("above", info.gt), ("of at least", info.ge), ("below", info.lt), ("of at most", info.le),
-            )
-            if limit is not None
-        ]  # fmt: skip
-        return " ".join([noun, " and ".join(limits)]).strip()
-    if isinstance(info, msgspec.inspect.Metadata):
-        return str((info.extra_json_schema or {})["description"])
-    if isinstance(info, msgspec.inspect.DictType):
-        return f"a table with keys ({_domain(info.key_type)}) of: {_domain(info.value_type)}"
-    if isinstance(info, msgspec.inspect.BoolType):
-        return "true or false"
-    if isinstance(info, msgspec.inspect.StrType):
-        return "text"
-    if isinstance(info, msgspec.inspect.LiteralType):
-        return " or ".join(repr(value) for value in info.values)
-    if isinstance(info, msgspec.inspect.ListType):
-        least = f" with at least {info.min_length}" if info.min_length else ""
-        return f"a list{least} of: {_domain(info.item_type)}"
-    if isinstance(info, msgspec.inspect.UnionType):
-        return " or ".join(_domain(each) for each in info.types if not isinstance(each, msgspec.inspect.NoneType))
-    return type(info).__name__.removesuffix("Type").lower()
 
 
 def _check_together(config: Config, source: str) -> None:

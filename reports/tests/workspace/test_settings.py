@@ -5,7 +5,8 @@ import pytest
 
 from solwatch.model.config import CellOverride, Config
 from solwatch.model.errors import ExitCode, RequestError
-from solwatch.workspace.settings import domain, load_config
+from solwatch.workspace.settings import load_config
+from solwatch.workspace.tables import domain
 
 
 def own(root: Path, text: str) -> Path:
