@@ -6,6 +6,7 @@ each, with the name in double back quotes; a name without such a line, or such a
 """
 
 import argparse
+import datetime
 import enum
 import inspect
 import re
@@ -18,6 +19,7 @@ from typing import Any
 import msgspec
 
 import doc_figures
+from solwatch.model.acceptance import Acceptance
 from solwatch.model.config import CellOverride, Config
 from solwatch.model.corpus import CorpusHeader, CorpusRound
 from solwatch.model.errors import ExitCode
@@ -82,7 +84,8 @@ def domain(hint: Any) -> str:
         return " or ".join(map(domain, present))
     if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
         return "`[[tool.solwatch.cells]]`"
-    return {float: "number", int: "whole number", str: "text", bool: "true or false"}[hint]
+    words = {float: "number", int: "whole number", str: "text", bool: "true or false", datetime.date: "date"}
+    return words[hint]
 
 
 def limits(meta: msgspec.Meta) -> list[str]:
@@ -129,6 +132,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "corpus-header": lambda: fields(CorpusHeader),
     "corpus-round": lambda: fields(CorpusRound),
     "configuration": lambda: settings(Config),
+    "acceptance": lambda: settings(Acceptance),
     "cell-override": lambda: settings(CellOverride),
     "exit-codes": lambda: members(ExitCode),
     "verdicts": lambda: members(Verdict),

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from solwatch.judge.accepted import accepted_for, size_of
 from solwatch.judge.failures import Finding, failure_finding
 from solwatch.judge.judgement import CellFacts
 from solwatch.judge.launch_path import NULL_KERNEL, null_info
@@ -44,6 +45,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
             min_effect=self.facts.thresholds.min_effect,
             margin=self.facts.thresholds.margin,
             most_rounds=self.facts.thresholds.most_rounds,
+            accepted=self.facts.thresholds.accepted,
         )
 
 
@@ -83,7 +85,11 @@ def _case(header: RecordHeader, info: CellInfo, rounds: list[RoundFacts], measur
         ),
         rounds=rounds,
         thresholds=cell_thresholds(
-            header.config, info, device=header.fingerprint.device, base_s=early.point if early else None
+            header.config,
+            info,
+            device=header.fingerprint.device,
+            base_s=early.point if early else None,
+            accepted=size_of(accepted_for(header, info.key)),
         ),
     )
     if not measured and (identical := identical_finding(header.identity, info.key)) is not None:

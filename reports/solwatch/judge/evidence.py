@@ -3,8 +3,10 @@
 import math
 from collections.abc import Sequence
 
+from solwatch.judge.accepted import terms
 from solwatch.judge.judgement import CellFacts, SideFacts
 from solwatch.judge.rule import Decision
+from solwatch.model.acceptance import Acceptance
 from solwatch.model.estimate import Estimate
 from solwatch.model.verdict import Label, Verdict
 
@@ -49,14 +51,25 @@ def decision_evidence(
     over = f"over {ratio.count} round{'s' if ratio.count != 1 else ''}"
     measured = f"head / base is {interval(ratio)} {over}"
     if decision.verdict is Verdict.SLOWER:
+        within = (
+            f"a slowdown of up to {percent(limits.slower_above)}, what was accepted and the margin,"
+            if limits.accepted
+            else f"a change within the margin of {percent(limits.margin)}"
+        )
         return [
             measured,
-            f"a change within the margin of {percent(limits.margin)} is ruled out: suspected after "
+            f"{within} is ruled out: suspected after "
             f"{decision.suspected_at} rounds, confirmed by fresh ones up to round {decision.decided_at}, "
             f"p = {decision.p_value:.2g} by the coin alone",
         ]
     if decision.verdict is Verdict.FASTER:
         return [measured, f"a change within the margin of {percent(limits.margin)} is ruled out"]
+    if decision.verdict is Verdict.ACCEPTED:
+        return [
+            measured,
+            f"a slowdown of {percent(limits.slower_from)} or more, what was accepted and the min effect, is ruled out, "
+            f"wrong at most {percent(miss_rate)} of the time",
+        ]
     if decision.verdict is Verdict.UNCHANGED:
         sentences = [
             measured,
@@ -68,7 +81,7 @@ def decision_evidence(
         return sentences
     seen = (
         f"a run with this noise calls a slowdown of {percent(decision.mde)} {percent(1 - miss_rate)} of the time "
-        f"(MDE); wanted {percent(limits.min_effect)}"
+        f"(MDE); wanted {percent(limits.slower_from)}"
     )
     if decision.suspected_at is None:
         return [measured, seen, limit]
@@ -99,6 +112,20 @@ def label_evidence(labels: Sequence[Label], facts: CellFacts) -> list[str]:
 
 def _ghz(side: SideFacts) -> str:
     return "unknown" if side.state.sm_clock_hz is None else f"{side.state.sm_clock_hz / 1e9:.3f} GHz"
+
+
+def acceptance_evidence(
+    verdict: Verdict, ratio: Estimate | None, held: Sequence[Acceptance], lapsed: Sequence[Acceptance]
+) -> list[str]:
+    """Return what the acceptances of a cell had to do with its verdict; nothing where it is no slower."""
+    if verdict not in (Verdict.SLOWER, Verdict.ACCEPTED, Verdict.UNDECIDED) or ratio is None:
+        return []
+    slower = f"slower by {change(ratio.point).lstrip('+')}, " if ratio.point > 1 else ""
+    accepted = "more than was accepted:" if verdict is Verdict.SLOWER else "accepted"
+    return [
+        *(f"{slower}{accepted} {terms(entry)}" for entry in held),
+        *(f"no longer accepted: the acceptance of {terms(entry)} has expired" for entry in lapsed),
+    ]
 
 
 def side_evidence(facts: CellFacts, null_ratio: Estimate | None, exceeded: list[str]) -> list[str]:

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from solwatch.judge.accepted import accepted_for, lapsed_for
 from solwatch.judge.case import Case, cases
-from solwatch.judge.evidence import decision_evidence, interval, label_evidence, side_evidence
+from solwatch.judge.evidence import acceptance_evidence, decision_evidence, interval, label_evidence, side_evidence
 from solwatch.judge.floor import missed_floor, unchecked_floor
 from solwatch.judge.judgement import CellFacts, Coverage, Judgement, LookDecision
 from solwatch.judge.labels import cell_labels
@@ -23,7 +24,7 @@ from solwatch.sol.score import CeilingKind, sol_limit
 from solwatch.stats.centre import TRIM_FRACTION
 from solwatch.stats.ratio import ratio_estimate
 
-FLOORED = frozenset({Verdict.FASTER, Verdict.UNCHANGED, Verdict.UNDECIDED, Verdict.NEW})
+FLOORED = frozenset({Verdict.FASTER, Verdict.UNCHANGED, Verdict.ACCEPTED, Verdict.UNDECIDED, Verdict.NEW})
 """Verdicts that a missed SOL floor takes the place of; the others say something worse already."""
 
 
@@ -108,6 +109,8 @@ def _verdict(case: Case, decision: Decision | None, thresholds: Thresholds, reco
         own_limit = facts.thresholds.most_rounds if decision.reason is Reason.BUDGET else None
         advice = limit_evidence(reason, record, thresholds, own_limit)
         evidence = decision_evidence(decision, ratio, facts, thresholds.miss_rate, advice)
+        held, lapsed = (find(record.header, case.info.key) for find in (accepted_for, lapsed_for))
+        evidence[1:1] = acceptance_evidence(verdict, ratio, held, lapsed)
     missed, unchecked = missed_floor(facts, thresholds), unchecked_floor(facts, thresholds)
     if missed is not None and (verdict in FLOORED or verdict is Verdict.SLOWER):
         evidence.append(missed)
@@ -118,7 +121,7 @@ def _verdict(case: Case, decision: Decision | None, thresholds: Thresholds, reco
         if verdict is not Verdict.UNDECIDED:
             verdict, reason = Verdict.UNDECIDED, Reason.FLOOR_UNCHECKED
     cycles_ratio = ratio_estimate(cycles_log_ratios(facts.rounds), INTERVAL_LEVEL)
-    if verdict in (Verdict.SLOWER, Verdict.FASTER) and cycles_ratio is not None:
+    if verdict in (Verdict.SLOWER, Verdict.FASTER, Verdict.ACCEPTED) and cycles_ratio is not None:
         evidence.append(f"in SM cycles, head / base is {interval(cycles_ratio)}")
     labels = cell_labels(verdict, facts)
     evidence += label_evidence(labels, facts)

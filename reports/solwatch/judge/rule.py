@@ -20,6 +20,7 @@ class ComparedCell(msgspec.Struct, frozen=True, kw_only=True):
     """One cell that both sides can run, with its thresholds δ1 and δ0 as fractions.
 
     ``most_rounds``: completed rounds after which it is measured no more, ``None`` without a limit of its own.
+    ``accepted``: the slowdown, a fraction, that was accepted on top; 0 where none was.
     """
 
     key: str
@@ -27,17 +28,28 @@ class ComparedCell(msgspec.Struct, frozen=True, kw_only=True):
     min_effect: float
     margin: float
     most_rounds: int | None = None
+    accepted: float = 0.0
+
+    @property
+    def slower_above(self) -> float:
+        """δ0 on top of what was accepted: a slowdown up to here is never reported."""
+        return self.margin + self.accepted + self.margin * self.accepted
+
+    @property
+    def slower_from(self) -> float:
+        """δ1 on top of what was accepted: a slowdown from here on must be caught."""
+        return self.min_effect + self.accepted + self.min_effect * self.accepted
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """What a rule says of one cell.
 
-    ``verdict``: slower, faster, unchanged or undecided. ``reason``: of the times, or ``budget`` where the cell's own
-    limit of rounds kept it open; what ended a run before its last look is not the rule's to say. ``final``: no more
-    rounds are needed. ``decided_at``: the number of completed rounds at which it fell. ``p_value``: of θ <= δ0,
-    adjusted for cells and looks; where fresh rounds confirmed or should have, of those alone. ``suspected_at``: the
-    round after which they began. ``mde``: the slowdown, a fraction, that so many rounds with this noise call with
-    probability 1 - ``miss_rate``.
+    ``verdict``: slower, faster, unchanged, accepted or undecided. ``reason``: of the times, or ``budget`` where the
+    cell's own limit of rounds kept it open; what ended a run before its last look is not the rule's to say. ``final``:
+    no more rounds are needed. ``decided_at``: the number of completed rounds at which it fell. ``p_value``: of
+    θ <= δ0 (on top of what was accepted), adjusted for cells and looks; where fresh rounds confirmed or should have, of
+    those alone. ``suspected_at``: the round after which they began. ``mde``: the slowdown, a fraction, that so many
+    rounds with this noise call with probability 1 - ``miss_rate``.
     """
 
     verdict: Verdict

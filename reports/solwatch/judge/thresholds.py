@@ -46,6 +46,7 @@ class CellThresholds(msgspec.Struct, frozen=True, kw_only=True):
     """What holds for one cell: δ1, δ0 and the floor, as fractions; whether it counts for the exit code; its budget.
 
     ``most_rounds``: rounds after which it is measured no more, ``None`` where only the commit's own limits hold.
+    ``accepted``: the slowdown, a fraction, that was accepted and that both thresholds of `slower` lie on top of.
     """
 
     min_effect: float
@@ -53,9 +54,22 @@ class CellThresholds(msgspec.Struct, frozen=True, kw_only=True):
     sol_floor: float | None
     gated: bool
     most_rounds: int | None = None
+    accepted: float = 0.0
+
+    @property
+    def slower_above(self) -> float:
+        """δ0 on top of what was accepted: a slowdown up to here is never reported."""
+        return self.margin + self.accepted + self.margin * self.accepted
+
+    @property
+    def slower_from(self) -> float:
+        """δ1 on top of what was accepted: a slowdown from here on must be caught."""
+        return self.min_effect + self.accepted + self.min_effect * self.accepted
 
 
-def cell_thresholds(config: Config, cell: CellInfo, *, device: str, base_s: float | None) -> CellThresholds:
+def cell_thresholds(
+    config: Config, cell: CellInfo, *, device: str, base_s: float | None, accepted: float = 0.0
+) -> CellThresholds:
     """Return the thresholds of ``cell`` on ``device`` (``cuda``, ``cpu``), whose base takes ``base_s`` seconds.
 
     A cell's own override comes first, then the configuration's ``min_effect``, then the device's default: on a
@@ -82,7 +96,12 @@ def cell_thresholds(config: Config, cell: CellInfo, *, device: str, base_s: floa
             "change margin or min_effect in [tool.solwatch]"
         )
     return CellThresholds(
-        min_effect=min_effect, margin=margin, sol_floor=sol_floor, gated=gated, most_rounds=most_rounds
+        min_effect=min_effect,
+        margin=margin,
+        sol_floor=sol_floor,
+        gated=gated,
+        most_rounds=most_rounds,
+        accepted=accepted,
     )
 
 

@@ -51,6 +51,11 @@ class TwoStage:
     suspects × ``confirm_rate``. *faster*: the mirror image of the screen. *unchanged*: θ >= δ1 is rejected at
     ``miss_rate`` over the looks, and before the last one a speed-up of δ1 too, so that a faster kernel is not called
     unchanged for want of rounds. A verdict once final stands.
+
+    A cell with an accepted slowdown a is *slower* when θ <= (1 + a)(1 + δ0) - 1 is rejected in the same way: the log
+    ratios are shifted by a constant that was fixed before the first round, and nothing else of the guarantee moves.
+    *accepted*: θ >= (1 + a)(1 + δ1) - 1 is rejected at ``miss_rate``, and θ >= δ1 is not. For *faster* and *unchanged*
+    a is nothing.
     """
 
     confirm_rate: float
@@ -134,17 +139,23 @@ class TwoStage:
     def _looked_at(self, cell: ComparedCell, seen: Screened, look: int, last: bool, rate: float) -> _State:
         margin, target = math.log1p(cell.margin), math.log1p(cell.min_effect)
         each = self.miss_rate / max(1, sum(each >= self._unchanged_from for each in self.looks))
-        p_slower = seen.p_above(margin)
+        p_slower = seen.p_above(math.log1p(cell.slower_above))
         here = _State(seen=seen, p_value=min(1.0, p_slower * SCREEN_RATE / rate))
         if p_slower <= rate:
             return replace(here, suspected_at=look)
         if seen.p_below(-margin) <= rate:
             return replace(here, verdict=Verdict.FASTER, reason=Reason.BELOW_MARGIN, final=True, decided_at=look)
-        if (last or look >= self._unchanged_from) and seen.p_below(target) <= each:
+        if not (last or look >= self._unchanged_from):
+            return here
+        if seen.p_below(target) <= each:
             final = last or seen.p_above(-target) <= each
             return replace(
                 here, verdict=Verdict.UNCHANGED, reason=Reason.WITHIN_MIN_EFFECT, final=final, decided_at=look
             )
+        if cell.accepted and seen.p_below(math.log1p(cell.slower_from)) <= each:
+            # Final before the last look only where it is slower indeed: it may still turn out to be unchanged.
+            final = last or seen.p_above(margin) <= rate
+            return replace(here, verdict=Verdict.ACCEPTED, reason=Reason.WITHIN_ACCEPTED, final=final, decided_at=look)
         return replace(here, final=last)
 
     def _decision(self, cell: ComparedCell, state: _State, rate: float, completed: int) -> Decision:
@@ -160,7 +171,7 @@ class TwoStage:
         mde = None
         if seen is not None:
             mde = detectable_slowdown(
-                seen.spread, seen.count, margin=cell.margin, alarm_rate=rate, miss_rate=self.miss_rate
+                seen.spread, seen.count, margin=cell.slower_above, alarm_rate=rate, miss_rate=self.miss_rate
             )
         return Decision(
             verdict=state.verdict,
@@ -176,7 +187,7 @@ class TwoStage:
         self, cell: ComparedCell, state: _State, seen: Screened, suspected_at: int, completed: int
     ) -> _State:
         """Return the state after the fresh rounds: slower, not confirmed, or still a suspect."""
-        margin = math.log1p(cell.margin)
+        margin = math.log1p(cell.slower_above)
         fresh = [each for each in cell.replicates if each.ordinal > suspected_at][:CONFIRM_ROUNDS]
         bet = Bet(SHIFT_SHARE * (seen.mean - margin), max(seen.spread, 1e-9))
         path = wealth([each.log_ratio - margin for each in fresh], bet)

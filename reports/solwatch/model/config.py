@@ -52,6 +52,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     ``hang_s``: a worker silent for this long is ended
     ``identical_sample``: share of the cells with nothing changed that is measured all the same, at least one
     ``undecided``: whether a gate with undecided cells passes or fails
+    ``reference``: what `gate --reference` compares with: a tag or commit, `last-release`, or `best` (of asv's history)
+    ``release_tags``: tags that are releases, a glob
     ``cell_set``: named set of cells that is measured unless the command line names another
     ``benchmarks``: folder of the suite
     ``results``: folder of asv's results
@@ -79,6 +81,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     hang_s: Patience = 120.0
     identical_sample: Share = 0.1
     undecided: Literal["pass", "fail"] = "pass"
+    reference: Text | None = None
+    release_tags: Text = "v*"
     cell_set: Text = "standard"
     benchmarks: Text = "benchmarks"
     results: Text = "build/asv/results"

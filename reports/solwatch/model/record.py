@@ -6,10 +6,12 @@ A record file is JSON lines: one ``RecordHeader``, then a ``Round`` for each com
 
 import msgspec
 
+from solwatch.model.acceptance import Acceptance
 from solwatch.model.cell import CellInfo, Work
 from solwatch.model.config import Config
 from solwatch.model.fingerprint import Fingerprint
 from solwatch.model.identity import Identity
+from solwatch.model.reference import Reference
 
 
 class Telemetry(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,21 +85,25 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CellRound(msgspec.Struct, frozen=True, kw_only=True):
-    """One cell in one round. ``base`` is ``None`` in a run of head alone."""
+    """One cell in one round. ``base`` is ``None`` in a run of head alone.
+
+    ``gpu``: index of the GPU that both sides ran on (``cuda:1`` is 1), ``None`` on a CPU.
+    """
 
     key: str
     head: Side
     base: Side | None = None
+    gpu: int | None = None
 
 
 class Round(msgspec.Struct, frozen=True, kw_only=True):
-    """One pair of fresh processes.
+    """One pair of fresh processes, on each GPU that is measured on.
 
     ``head_slot``: which slot (0 or 1) the coin gave to head; a slot is a start position, a set of cores and a
     folder of caches. ``opening_s``: wall time from asking for the pair until both processes could measure; on a GPU
     they have been forked, and have imported the suite, while the round before was measured. ``cells``: in the order
-    in which they were measured, drawn anew for each round. ``gpu``: index of the GPU that all of it ran on (``cuda:1``
-    is 1), ``None`` on a CPU; rounds on several GPUs run at once.
+    in which they were measured, drawn anew for each round, GPU by GPU. Several GPUs share coin and slots; the round
+    takes as long as the slowest of them, and ``opening_s`` is the longest.
     """
 
     index: int
@@ -106,7 +112,6 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     wall_s: float
     opening_s: float | None = None
     cells: list[CellRound]
-    gpu: int | None = None
 
 
 class Commit(msgspec.Struct, frozen=True, kw_only=True):
@@ -165,7 +170,8 @@ class RecordHeader(msgspec.Struct, frozen=True, kw_only=True):
     ``fingerprint``: head's, and base's too unless ``base_fingerprint`` is there: it is where the sides are two
     environments. ``head_env``, ``base_env``: those environments, ``None`` where sides are commits. ``gpus``: the GPUs
     that the rounds are spread over, alike in all but their UUID; none on a CPU. ``identity``: what the sides were
-    compared in before measuring, ``None`` where everything was to be measured.
+    compared in before measuring, ``None`` where everything was to be measured. ``accepted``: the slowdowns that head
+    has accepted and base has not. ``reference``: why base was chosen, ``None`` where it was asked for by name.
     """
 
     schema: int
@@ -187,6 +193,8 @@ class RecordHeader(msgspec.Struct, frozen=True, kw_only=True):
     base_env: Environment | None = None
     gpus: list[GpuIdentity] = msgspec.field(default_factory=list)
     identity: Identity | None = None
+    accepted: list[Acceptance] = msgspec.field(default_factory=list)
+    reference: Reference | None = None
 
 
 class RecordEnd(msgspec.Struct, frozen=True, kw_only=True):

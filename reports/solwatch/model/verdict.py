@@ -15,6 +15,7 @@ class Verdict(StrEnum):
     ``SLOWER``: head is slower than the margin allows, beyond what noise explains
     ``FASTER``: the mirror image
     ``UNCHANGED``: a slowdown of the min effect is ruled out, or nothing that the cell runs has changed
+    ``ACCEPTED``: slower perhaps, but a slowdown larger than accepted by the min effect is ruled out
     ``UNDECIDED``: neither could be shown, or a SOL floor not be checked; the MDE says what such a run does show
     ``BELOW_FLOOR``: the SOL score is under the floor set for the cell
     ``BROKEN``: head raises, hangs, gives a wrong result, or no longer has the cell
@@ -25,6 +26,7 @@ class Verdict(StrEnum):
     SLOWER = "slower"
     FASTER = "faster"
     UNCHANGED = "unchanged"
+    ACCEPTED = "accepted"
     UNDECIDED = "undecided"
     BELOW_FLOOR = "below_floor"
     BROKEN = "broken"
@@ -39,6 +41,7 @@ class Reason(StrEnum):
     BELOW_MARGIN = "below_margin"
     WITHIN_MIN_EFFECT = "within_min_effect"
     IDENTICAL = "identical"
+    WITHIN_ACCEPTED = "within_accepted"
     NOISE = "noise"
     TWO_MODES = "two_modes"
     UNCONFIRMED = "unconfirmed"
@@ -101,7 +104,7 @@ class CellVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 FAILING = frozenset({Verdict.SLOWER, Verdict.BELOW_FLOOR, Verdict.BROKEN})
-DECIDED = frozenset({Verdict.SLOWER, Verdict.FASTER, Verdict.UNCHANGED, Verdict.BELOW_FLOOR, Verdict.BROKEN})
+DECIDED = FAILING | {Verdict.FASTER, Verdict.UNCHANGED, Verdict.ACCEPTED}
 
 
 def exit_code(verdicts: Iterable[CellVerdict], *, undecided: str = "pass") -> ExitCode:

@@ -55,6 +55,8 @@ def _limits(cell: CellVerdict, facts: CellFacts) -> list[tuple[str, str]]:
     if cell.slowdown_ratio is not None:
         limits.append(("min effect (δ1)", percentage(facts.thresholds.min_effect)))
         limits.append(("margin (δ0)", percentage(facts.thresholds.margin)))
+        if facts.thresholds.accepted:
+            limits.append(("accepted slowdown", f"up to {percentage(facts.thresholds.accepted)}, thresholds on top"))
         limits.append(("detectable here (MDE)", detectable(cell.mde)))
         limits.append(("adjusted p, slower", f"{cell.p_value:.2g}" if cell.p_value is not None else ABSENT))
         limits.append(("decided after", f"{facts.decided_at} rounds" if facts.decided_at is not None else ABSENT))

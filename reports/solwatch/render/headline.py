@@ -18,6 +18,7 @@ SEVERITY = (
     Verdict.BELOW_FLOOR,
     Verdict.VOID,
     Verdict.UNDECIDED,
+    Verdict.ACCEPTED,
     Verdict.NEW,
     Verdict.FASTER,
     Verdict.UNCHANGED,
@@ -112,8 +113,9 @@ def _text(state: str, gated: Sequence[CellVerdict], counted: Counter[Verdict]) -
         ]
         return f"{', '.join(failing)}; worst: {_worst(gated)}"
     if state == "pass":
-        faster = counted[Verdict.FASTER]
-        return "nothing is slower" + (f", {faster} faster" if faster else "")
+        faster, accepted = counted[Verdict.FASTER], counted[Verdict.ACCEPTED]
+        than = f" than accepted, {accepted} within that" if accepted else ""
+        return f"nothing is slower{than}" + (f", {faster} faster" if faster else "")
     if state == "measured":
         return "head alone, there is no base to compare with"
     if state == "untrusted":
@@ -141,7 +143,7 @@ def _advice(gated: Sequence[CellVerdict], state: str) -> list[str]:
     advice = []
     if Verdict.SLOWER in kinds:
         advice.append(
-            "slower is meant? Raise min_effect for the cell in [[tool.solwatch.cells]], and say why in the commit"
+            "slower is meant? solwatch accept CELL --max 3% --reason WHY writes it down, for review with the commit"
         )
     if Verdict.BROKEN in kinds:
         advice.append("broken cells fail before they are timed: run the operator's tests")

@@ -76,6 +76,9 @@ def run_lines(record: Record, judgement: Judgement) -> list[Setting]:
         Setting("rounds", _rounds(record, judgement)),
         Setting("solwatch", plain(header.solwatch)),
     ]
+    if header.reference is not None:
+        why = f"{plain(header.reference.why)} (reference = {plain(header.reference.setting)!r})"
+        lines.append(Setting("reference", f"{plain(header.reference.commit, 80)}: {why}"))
     builds = [("head build", header.head.build), ("base build", header.base.build if header.base else None)]
     return lines + [Setting(name, plain(build), code=True) for name, build in builds if build]
 

@@ -23,6 +23,7 @@ STYLES = {
     Verdict.BELOW_FLOOR: "bold red",
     Verdict.VOID: "magenta",
     Verdict.UNDECIDED: "yellow",
+    Verdict.ACCEPTED: "blue",
     Verdict.NEW: "cyan",
     Verdict.FASTER: "green",
     Verdict.UNCHANGED: "default",

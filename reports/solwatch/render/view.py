@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from solwatch.judge.accepted import acceptance_notes
 from solwatch.judge.judgement import CellFacts, Judgement
 from solwatch.model.plain import plain
 from solwatch.model.record import Commit, Record
@@ -184,7 +185,9 @@ def _notes(record: Record) -> list[str]:
         notes = environment_notes(record.header) + notes
     elif base is not None and head.build is not None and head.build == base.build:
         notes.append("head and base are one and the same build: nothing that is built differs between them")
-    return notes
+    if base is not None and record.header.reference is not None:
+        notes.append(f"the reference is {_named(base)}: {plain(record.header.reference.why)}")
+    return notes + [plain(note) for note in acceptance_notes(record.header)]
 
 
 def _date(iso: str) -> str:

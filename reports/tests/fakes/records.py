@@ -4,7 +4,12 @@ import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
 
+import msgspec
+
+from solwatch.model.acceptance import Acceptance
 from solwatch.model.cell import CellInfo, Work
 from solwatch.model.config import Config
 from solwatch.model.fingerprint import Fingerprint
@@ -149,6 +154,26 @@ def record(
     )
     end = RecordEnd(stopped=stopped, wall_s=9.5 * rounds) if stopped else None
     return Record(header=header, rounds=made, end=end)
+
+
+def acceptance(cell: str = "a", share: float = 0.03, expires: date = date(2026, 5, 1)) -> Acceptance:
+    """Return an acceptance of 1 February 2026."""
+    return Acceptance(
+        cell=cell,
+        max=share,
+        reason="exact rounding",
+        owner="Ada",
+        commit="0" * 40,
+        created=date(2026, 2, 1),
+        expires=expires,
+    )
+
+
+def accepting(taken: Record, *entries: Acceptance, **header: Any) -> Record:
+    """Return ``taken``, which is of 4 March 2026, with ``entries`` between its base and its head."""
+    return msgspec.structs.replace(
+        taken, header=msgspec.structs.replace(taken.header, accepted=list(entries), **header)
+    )
 
 
 def commit(start: str, name: str, subject: str) -> Commit:

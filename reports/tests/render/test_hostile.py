@@ -2,17 +2,20 @@
 
 import enum
 import json
+from datetime import date
 from typing import Any
 
 import msgspec
 import pytest
 from fakes.gpu_run import gpu_record
-from fakes.records import CPU, CPU_CEILINGS, FakeCell, always, o_proj_work, record
+from fakes.records import CPU, CPU_CEILINGS, FakeCell, acceptance, accepting, always, o_proj_work, record
 
 from solwatch.judge.judging import judge
 from solwatch.model.finding import Finding, Status
 from solwatch.model.plain import hidden
 from solwatch.model.record import Environment, Record
+from solwatch.model.reference import Reference
+from solwatch.render.accepted import render_acceptance
 from solwatch.render.ceilings import render_ceilings
 from solwatch.render.doctor import render_findings
 from solwatch.render.html import render_html
@@ -67,6 +70,12 @@ def seen(text: str) -> set[str]:
 
 
 RECORDS["environments"] = in_environments(RECORDS["cpu"])
+RECORDS["accepted"] = accepting(
+    RECORDS["cpu"],
+    acceptance("a", expires=date(2026, 3, 10)),
+    acceptance("gone"),
+    reference=Reference(setting="best", commit="c0ffee", why="the best segment"),
+)
 
 
 @pytest.mark.parametrize("taken", RECORDS.values(), ids=RECORDS)
@@ -85,3 +94,7 @@ def test_neither_does_what_is_said_of_the_machine() -> None:
     assert seen(render_ceilings(evil.fingerprint, evil.ceilings)) == set()
     finding = Finding(name="git", status=Status.FAIL, found=f"/a{EVIL}", fix=f"rm {EVIL}")
     assert seen(render_findings([finding])) == set()
+
+
+def test_neither_does_what_is_said_of_an_acceptance() -> None:
+    assert seen(render_acceptance(poisoned(acceptance()), "a.toml")) == set()

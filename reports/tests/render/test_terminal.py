@@ -1,21 +1,30 @@
 """The terminal's table: golden, at every width, without a terminal, against hostile names."""
 
 import re
+from datetime import date
 from pathlib import Path
 
 import pytest
 from fakes.gpu_run import gpu_record
-from fakes.records import CPU, CPU_CEILINGS, FakeCell, always, commit, o_proj_work, record
+from fakes.records import CPU, CPU_CEILINGS, FakeCell, acceptance, accepting, always, commit, o_proj_work, record
 from markupsafe import escape as html_escape
 
 from solwatch.judge.judging import judge
 from solwatch.model.identity import Identity
 from solwatch.model.record import Record
+from solwatch.model.reference import Reference
 from solwatch.render.html import render_html
 from solwatch.render.terminal import render_terminal
 from solwatch.render.view import report_view
 
 GOLDEN = Path(__file__).parent / "golden"
+ACCEPTED = accepting(
+    record([FakeCell(key="a", ratio=1.02), FakeCell(key="b", ratio=1.05), FakeCell(key="c")], rounds=16),
+    acceptance("a"),
+    acceptance("b", expires=date(2026, 3, 10)),
+    acceptance("c", expires=date(2026, 3, 3)),
+    reference=Reference(setting="last-release", commit="tags/v1.2", why="the newest tag that matches v*"),
+)
 
 
 def text(taken: Record, *, width: int = 120, colour: bool = False) -> str:
@@ -27,6 +36,7 @@ def text(taken: Record, *, width: int = 120, colour: bool = False) -> str:
     [
         ("gate-120.txt", gpu_record(layers=2), 120),
         ("gate-80.txt", gpu_record(layers=2), 80),
+        ("accepted-100.txt", ACCEPTED, 100),
         ("run-100.txt", record([FakeCell(key="o_proj.OProj(1, 'llama-3-8b')")], rounds=3, alone=True), 100),
     ],
 )
