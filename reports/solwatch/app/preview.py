@@ -5,7 +5,7 @@ from pathlib import Path
 
 from solwatch.app.processes import CellFailed, ForkServer
 from solwatch.app.selection import nothing_selected, require_known_set, select
-from solwatch.model.cell import CellSelection
+from solwatch.model.cell import CellInfo, CellSelection
 from solwatch.model.errors import NothingMeasuredError
 from solwatch.model.protocol import Discover, Discovered
 
@@ -20,20 +20,22 @@ def require_offered(
     """
     seen = []
     for suite in suites:
-        found = _discovered(server, suite, limit_s)
-        if found is None or found.import_failures or found.modules_missed:
+        cells, whole = cells_seen(server, suite, limit_s)
+        if not whole:
             return
-        seen.append(found.cells)
+        seen.append(cells)
     require_known_set(seen[0], selection, device_type=device_type)
     if not any(select(cells, selection, device_type=device_type) for cells in seen):
         raise NothingMeasuredError(nothing_selected(selection, device_type, []))
 
 
-def _discovered(server: ForkServer, suite: Path, limit_s: float) -> Discovered | None:
+def cells_seen(server: ForkServer, suite: Path, limit_s: float) -> tuple[list[CellInfo], bool]:
+    """Return the cells of a suite of which nothing is built, of all devices, and whether these are all there are."""
     worker = server.fork((), {})
     try:
-        return worker.ask(Discover(benchmarks_dir=str(suite), device="cpu"), Discovered, limit_s)
+        found = worker.ask(Discover(benchmarks_dir=str(suite), device="cpu"), Discovered, limit_s)
     except CellFailed:
-        return None
+        return [], False
     finally:
         worker.close()
+    return found.cells, not (found.import_failures or found.modules_missed)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from solwatch import __version__
+from solwatch.app.acceptances import accepted_between, day_of
 from solwatch.app.builds import Builds, Built, build, builder_for, packed_builds, suite_of
 from solwatch.app.device_lock import device_lock
 from solwatch.app.environments import activated, in_environments
@@ -22,12 +23,14 @@ from solwatch.app.sides import Bench
 from solwatch.app.survey import Survey, survey
 from solwatch.device.nvml import Gpu
 from solwatch.device.places import Place, places_of
+from solwatch.model.acceptance import Acceptance
 from solwatch.model.cell import CellSelection
 from solwatch.model.config import Config
 from solwatch.model.errors import MachineError
 from solwatch.model.fingerprint import Fingerprint
 from solwatch.model.ports import Clock
 from solwatch.model.record import Commit, GpuIdentity, RecordHeader
+from solwatch.model.reference import Reference
 from solwatch.workspace.files import require_writable
 from solwatch.workspace.git import Repository
 from solwatch.workspace.records import SCHEMA
@@ -39,7 +42,7 @@ class Request:
 
     ``head_env``, ``base_env``: existing environments to measure the head commit in; with both there is no ``base``.
     ``measure_all``: cells whose two sides are the same too. ``builds``: a folder of builds packed elsewhere, instead
-    of a compiler.
+    of a compiler. ``reference``: why ``base`` was chosen, where it is the pinned reference.
     """
 
     command: str
@@ -55,6 +58,7 @@ class Request:
     head_env: Path | None = None
     base_env: Path | None = None
     measure_all: bool = False
+    reference: Reference | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +104,9 @@ def session(request: Request, services: Services) -> Iterator[Session]:
     require_writable(services.repository.root / request.config.records)  # nor is anything built for nothing
     places = places_of(request.device, request.gpus)
     require_alike({place.device: _seen_by_nvml(place.gpu) for place in places if place.gpu})
-    head, base = _built(request, services, places[0].device.split(":")[0])
+    commits = _commits(request, services)
+    accepted = accepted_between(services.repository, *commits, day_of(services.clock), services.say)
+    head, base = _built(request, services, *commits, places[0].device.split(":")[0])
     apart = base is not None and base.environment is not None
     if base is not None and not apart and head.commit.build == base.commit.build:
         services.say("head and base are one and the same build: only noise can differ between them")
@@ -119,7 +125,7 @@ def session(request: Request, services: Services) -> Iterator[Session]:
             request.selection,
             request.config.cells,
         )
-        header = _header(request, services, found, head, base, bench, places)
+        header = _header(request, services, found, head, base, bench, places, accepted)
         yield Session(benches=benches, head=head, base=base, survey=found, header=header)
 
 
@@ -128,10 +134,17 @@ def _seen_by_nvml(gpu: GpuIdentity) -> Fingerprint:
     return Gpu(gpu.uuid or "").fingerprint(model="", cuda=None, torch=None)
 
 
-def _built(request: Request, services: Services, device_type: str) -> tuple[Built, Built | None]:
+def _commits(request: Request, services: Services) -> tuple[Commit, Commit | None]:
     repository = services.repository
     head = repository.working_tree() if request.head is None else repository.resolve(request.head)
     base = repository.resolve(request.base) if request.base is not None else None
+    return head, base
+
+
+def _built(
+    request: Request, services: Services, head: Commit, base: Commit | None, device_type: str
+) -> tuple[Built, Built | None]:
+    repository = services.repository
     if request.head is not None and repository.is_dirty():
         services.say("the working tree has changes that are not measured; --working-tree measures them as head")
     builder = _builder(request, services, device_type)
@@ -237,6 +250,7 @@ def _header(
     base: Built | None,
     bench: Bench,
     places: Sequence[Place],
+    accepted: list[Acceptance],
 ) -> RecordHeader:
     return RecordHeader(
         schema=SCHEMA,
@@ -257,4 +271,6 @@ def _header(
         head_env=head.environment,
         base_env=base.environment if base else None,
         gpus=[place.gpu for place in places if place.gpu],
+        accepted=accepted,
+        reference=request.reference,
     )

@@ -13,9 +13,9 @@ from types import FrameType
 import click
 
 from solwatch import __version__
+from solwatch.cli.accept import accept
 from solwatch.cli.build import build
 from solwatch.cli.commands import bench, calibrate, ceilings, doctor, gate, record, report, run, selftest
-from solwatch.cli.commands import bench, ceilings, doctor, gate, record, report, run
 from solwatch.model.errors import ExitCode, RequestError, SolwatchError
 from solwatch.model.plain import plain_lines
 
@@ -41,7 +41,7 @@ def solwatch() -> None:
         raise RequestError("the current folder has been deleted: change to a clone of the project") from None
 
 
-for command in (gate, build, run, bench, report, record, ceilings, doctor, selftest, calibrate):
+for command in (gate, build, run, bench, report, accept, record, ceilings, doctor, selftest, calibrate):
     solwatch.add_command(command)
 
 

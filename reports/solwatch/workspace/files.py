@@ -2,6 +2,7 @@
 
 import errno
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -143,6 +144,25 @@ def read_whole(path: Path) -> bytes:
     except OSError as error:
         raise RequestError(f"{path} can't be read: {error.strerror}") from error
     return bytes(content)
+
+
+def read_file(path: Path, most_bytes: int) -> bytes | None:
+    """Return what the file ``path`` holds, ``None`` where nothing lies there.
+
+    Raises ``RequestError`` when it can't be read, is no file (a link is none) or has more than ``most_bytes``.
+    """
+    try:
+        if not stat.S_ISREG(path.lstat().st_mode):
+            raise RequestError(f"{path} is not a file: put an ordinary file there")
+        with path.open("rb") as file:
+            content = file.read(most_bytes + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise RequestError(f"{path} can't be read: {error.strerror}") from error
+    if len(content) > most_bytes:
+        raise RequestError(f"{path} has more than {most_bytes} bytes: that is more than is read")
+    return content
 
 
 def read_lines(path: Path) -> list[bytes]:

@@ -97,6 +97,24 @@ class Repository:
             commits=int(self.text("rev-list", "--count", "HEAD")),
         )
 
+    def tags(self, commit: Commit) -> list[str]:
+        """Return the tags of ``commit`` and of the commits before it, the newest first."""
+        return self.text(
+            "for-each-ref", "--sort=-version:refname", "--sort=-creatordate", "--format=%(refname:strip=2)",
+            f"--merged={commit.sha}", "refs/tags",
+        ).splitlines()  # fmt: skip
+
+    def history(self, commit: Commit) -> list[str]:
+        """Return the hashes of ``commit`` and of all commits before it, the oldest first."""
+        return self.text("rev-list", "--topo-order", "--reverse", commit.sha).split()
+
+    def user(self) -> str | None:
+        """Return who git says is at work here: a name, else an address."""
+        for key in ("user.name", "user.email"):
+            if said := self.run("config", "--get", key, check=False).stdout.decode(errors="replace").strip():
+                return said
+        return None
+
     def _describe(self, sha: str, name: str) -> Commit:
         found, subject, date = (
             self.text("show", "--no-patch", "--no-show-signature", "--format=%H%x00%s%x00%cI", sha)

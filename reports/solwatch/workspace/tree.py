@@ -8,6 +8,7 @@ from pathlib import Path
 
 from solwatch.model.errors import RequestError
 from solwatch.model.record import Commit
+from solwatch.workspace.files import read_file
 from solwatch.workspace.git import Repository
 from solwatch.workspace.settings import without_settings
 
@@ -51,6 +52,26 @@ def files_at(repository: Repository, commit: Commit, inputs: Sequence[str]) -> d
 
 def _listed(repository: Repository, commit: Commit, inputs: Sequence[str]) -> dict[bytes, tuple[str, str]]:
     return _files_on_disk(repository, inputs) if commit.dirty else _files_in(repository, commit.sha, inputs)
+
+
+def content_at(repository: Repository, commit: Commit, path: str, most_bytes: int) -> bytes | None:
+    """Return what the file ``path`` (from the root) holds at ``commit``, ``None`` where nothing lies there.
+
+    For the working tree, what lies on disk. Raises ``RequestError`` when it is no file (a link is none) or has
+    more than ``most_bytes``.
+    """
+    if commit.dirty:
+        return read_file(repository.root / path, most_bytes)
+    (entry, *_) = repository.run("ls-tree", "-z", "--full-tree", commit.sha, "--", path).stdout.split(b"\0")
+    if not entry:
+        return None
+    mode, _, blob = entry.partition(b"\t")[0].decode().split(" ", 2)
+    if not mode.startswith("100"):
+        raise RequestError(f"{path} at {commit.name} is not a file: put an ordinary file there")
+    size = int(repository.text("cat-file", "-s", blob))
+    if size > most_bytes:
+        raise RequestError(f"{path} at {commit.name} has {size} bytes: at most {most_bytes} are read")
+    return _blob(repository, blob)
 
 
 def entries_of(repository: Repository, sha: str, inputs: Sequence[str]) -> dict[bytes, tuple[str, str]]:

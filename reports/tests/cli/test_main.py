@@ -18,26 +18,6 @@ from solwatch.model.errors import BuildError
 SOLWATCH = [sys.executable, "-m", "solwatch.cli.main"]
 
 
-@pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    identity = ["-c", "user.name=t", "-c", "user.email=t@t"]
-    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
-    (tmp_path / "setup.py").write_text("from setuptools import setup\nsetup(name='toy', version='1', py_modules=[])\n")
-    (tmp_path / "pyproject.toml").write_text("")
-    (tmp_path / "benchmarks").mkdir()
-    (tmp_path / "benchmarks" / "__init__.py").write_text("")
-    (tmp_path / "benchmarks" / "slow.py").write_text("import time\ndef time_nap():\n    time.sleep(0.002)\n")
-    (tmp_path / ".gitignore").write_text("build/\n*.egg-info/\n__pycache__/\n")
-    subprocess.run(["git", "-C", str(tmp_path), "add", "-A"], check=True)
-    subprocess.run(["git", "-C", str(tmp_path), *identity, "commit", "-q", "-m", "first"], check=True)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("TMPDIR", str(tmp_path / "home"))  # a device lock of their own
-    monkeypatch.setattr("tempfile.tempdir", None)
-    (tmp_path / "home").mkdir()
-    return tmp_path
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
@@ -51,6 +31,9 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["gate", "HEAD", "HEAD~1", "--working-tree"], 2, "goes without a HEAD"),
         (["gate", "HEAD", "--device", "cpu", "-b", "nothing-is-called-so"], 4, "nothing to measure"),
         (["gate", "HEAD", "--device", "cpu", "--set", "nope"], 2, "no set 'nope': this suite has no sets"),
+        (["gate", "--reference"], 2, "there is no reference to compare with: set reference in [tool.solwatch]"),
+        (["gate", "--reference", "HEAD~1", "HEAD"], 2, "--reference is the base: leave out BASE ('HEAD~1')"),
+        (["gate", "--reference", "--base-env", "a", "--head-env", "b"], 2, "leave out --base-env and --head-env"),
         (["gate", "--base-env", "a"], 2, "go together"),
         (["gate", "--base-env", "a", "--head-env", "b", "HEAD~1", "HEAD"], 2, "leave out BASE ('HEAD~1')"),
         (["gate", "--base-env", "a", "--head-env", "b"], 2, "b is no folder"),
