@@ -64,16 +64,20 @@ def _two_sides(function: "Callable[..., Any]") -> "Callable[..., Any]":
 @click.command()
 @_two_sides
 @BUILDS
+@click.option("--reference", "pinned", is_flag=True, help="Measure against the pinned reference, in BASE's place.")
 @click.option("--undecided", type=click.Choice(["pass", "fail"]), help="What an undecided cell does.")
 @MEASURE_ALL
 @_measuring
-def gate(base: str | None, head: str | None, working_tree: bool, undecided: str | None, **options: Any) -> int:
+def gate(
+    base: str | None, head: str | None, working_tree: bool, pinned: bool, undecided: str | None, **options: Any
+) -> int:
     """Measure HEAD (by default HEAD) against BASE in rounds of fresh processes and say whether it is slower.
 
-    With --base-env and --head-env: one commit (by default HEAD) in two virtual environments, and no BASE.
+    With --base-env and --head-env: one commit (by default HEAD) in two virtual environments, and no BASE. With
+    --reference BASE is the commit that the setting reference pins.
     """
-    base, head = _sides(base, head, working_tree, options)
-    return _compare(base, head, undecided=undecided, **options)
+    base, head = _sides(base, head, working_tree, options, pinned=pinned)
+    return _compare(base, head, pinned=pinned, undecided=undecided, **options)
 
 
 @click.command()
@@ -262,10 +266,16 @@ def doctor(device: str) -> int:
 
 
 def _sides(
-    base: str | None, head: str | None, working_tree: bool, options: dict[str, Any]
+    base: str | None, head: str | None, working_tree: bool, options: dict[str, Any], *, pinned: bool = False
 ) -> tuple[str | None, str | None]:
-    """Return base and head as asked: no base with two environments, no head for the working tree."""
-    if options["base_env"] or options["head_env"]:
+    """Return base and head as asked: no base with two environments or a pinned one, no head for the working tree."""
+    if pinned:
+        if options["base_env"] or options["head_env"]:
+            raise click.UsageError("--reference compares two commits: leave out --base-env and --head-env")
+        if head is not None:
+            raise click.UsageError(f"--reference is the base: leave out BASE ({base!r})")
+        base, head = None, base
+    elif options["base_env"] or options["head_env"]:
         if not (options["base_env"] and options["head_env"]):
             raise click.UsageError("--base-env and --head-env go together: give both environments")
         if head is not None:
@@ -279,12 +289,17 @@ def _sides(
     return base, None if working_tree else head
 
 
-def _compare(base: str | None, head: str | None, **options: Any) -> int:
+def _compare(base: str | None, head: str | None, *, pinned: bool = False, **options: Any) -> int:
     from solwatch.app.gate import compare
     from solwatch.cli.showing import show
 
     services, config = _services(options)
-    outcome: Outcome = compare(_request(base, head, config, options), services)
+    request = _request(base, head, config, options)
+    if pinned:
+        from solwatch.app.reference import against_reference
+
+        request = against_reference(request, services)
+    outcome: Outcome = compare(request, services)
     return show(outcome)
 
 

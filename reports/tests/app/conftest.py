@@ -14,6 +14,7 @@ from fakes.workers import FakeServer, bench
 
 from solwatch.app.clock import SystemClock
 from solwatch.app.gate import Outcome, compare
+from solwatch.app.reference import against_reference
 from solwatch.app.rounds import Known, RoundRunner
 from solwatch.app.session import Request, Services
 from solwatch.app.sides import Side
@@ -97,6 +98,7 @@ class Toy:
         selection: CellSelection = CellSelection("all"),  # noqa: B008 - frozen
         measure_all: bool = True,
         builds: Path | None = None,
+        pinned: bool = False,
     ) -> Outcome:
         repository = Repository.open(self.root)
         request = Request(
@@ -121,7 +123,7 @@ class Toy:
             say=self.said.append,
             progress=lambda total, budget: progress or SilentProgress(),
         )
-        return compare(request, services)
+        return compare(against_reference(request, services) if pinned else request, services)
 
 
 class SilentProgress:
