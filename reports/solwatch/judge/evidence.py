@@ -120,7 +120,7 @@ def acceptance_evidence(
     """Return what the acceptances of a cell had to do with its verdict; nothing where it is no slower."""
     if verdict not in (Verdict.SLOWER, Verdict.ACCEPTED, Verdict.UNDECIDED) or ratio is None:
         return []
-    slower = f"slower by {change(ratio.point).lstrip('+')}, " if ratio.point > 1 else ""
+    slower = f"slower by {percent(ratio.point - 1)}, " if ratio.point > 1 else ""
     accepted = "more than was accepted:" if verdict is Verdict.SLOWER else "accepted"
     return [
         *(f"{slower}{accepted} {terms(entry)}" for entry in held),
