@@ -12,7 +12,7 @@ from solwatch.app.rounds import Plan, RoundRunner
 from solwatch.app.session import Request, Services, Session, session
 from solwatch.model.corpus import Corpus, CorpusHeader, CorpusRound
 from solwatch.model.errors import NothingMeasuredError, RequestError, SolwatchError
-from solwatch.workspace.corpus import CORPUS_SCHEMA, CorpusWriter, begun_corpus
+from solwatch.workspace.corpus import CORPUS_SCHEMA, CorpusWriter, begun_corpus, kept_rounds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,7 @@ def record(asked: Recording, services: Services) -> Recorded:
             try:
                 _measure(asked, services, ready, corpus, writer)
             except (KeyboardInterrupt, SolwatchError):
-                count = len(corpus.rounds)
+                count = kept_rounds(asked.path)  # the file's own: a signal may come right after a line was written
                 held = f"{count} round{'s' if count != 1 else ''}"
                 services.say(f"{asked.path} keeps {held}: {asked.continued_by}")
                 raise

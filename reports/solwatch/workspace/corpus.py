@@ -61,6 +61,11 @@ def begun_corpus(path: Path) -> Corpus | None:
     return read_corpus(path)
 
 
+def kept_rounds(path: Path) -> int:
+    """Return how many complete rounds the file ``path`` has, which was begun here."""
+    return len(read_lines(path)) - 1
+
+
 def read_corpus(path: Path) -> Corpus:
     """Read a corpus file.
 

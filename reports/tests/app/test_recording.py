@@ -91,6 +91,22 @@ def test_a_recording_that_is_interrupted_is_continued_where_it_ended(toy: Any, t
                 assert len(side.blocks) >= found.header.turns
 
 
+def test_a_round_that_is_on_disk_counts_however_late_the_signal_comes(
+    toy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, append = tmp_path / "a.jsonl", CorpusWriter.append
+
+    def interrupted_after_it(writer: CorpusWriter, completed: Any) -> None:
+        append(writer, completed)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(CorpusWriter, "append", interrupted_after_it)
+    with pytest.raises(KeyboardInterrupt):
+        recorded(toy, path, rounds=2)
+    assert len(read_corpus(path).rounds) == 1
+    assert f"{path} keeps 1 round: the same command measures the others" in toy.said
+
+
 def test_what_was_measured_otherwise_is_not_continued(toy: Any, tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     recorded(toy, path, rounds=1, seed=3)
