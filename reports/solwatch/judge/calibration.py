@@ -126,7 +126,8 @@ class _Trial:
         """Return what each cell is held to now, its size planted; its min effect where ``sizes`` has none."""
         thresholds = {key: case.facts.thresholds for key, case in self._able.items()}
         return {
-            key: Held(held.min_effect, held.margin, sizes.get(key, held.min_effect)) for key, held in thresholds.items()
+            key: Held(held.min_effect, held.margin, sizes.get(key, held.min_effect), held.most_rounds)
+            for key, held in thresholds.items()
         }
 
     def overridden(self, sizes: Mapping[str, float]) -> dict[str, Held]:
@@ -152,7 +153,8 @@ class _Trial:
         override = CellOverride(match=matching(key), min_effect=size)
         config = msgspec.structs.replace(self._header.config, cells=[*self._header.config.cells, override])
         try:
-            return Held(size, self._thresholds(config, self._able[key]).margin, size)
+            held = self._thresholds(config, self._able[key])
+            return Held(size, held.margin, size, held.most_rounds)
         except RequestError:  # a margin that the settings fix is not below this size: then it can't be caught
             return Held(size, size, size)
 

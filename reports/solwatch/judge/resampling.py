@@ -19,11 +19,15 @@ Ratios = Sequence[float | None]
 
 
 class Held(NamedTuple):
-    """What a cell is held to in a drawn gate: min effect and margin, and the slowdown planted, as fractions."""
+    """What a cell is held to in a drawn gate: min effect and margin, and the slowdown planted, as fractions.
+
+    ``most_rounds``: its own budget of rounds, ``None`` without one.
+    """
 
     min_effect: float
     margin: float
     planted: float
+    most_rounds: int | None = None
 
 
 def caught_shares(
@@ -48,11 +52,12 @@ def _drawn(
             key=key,
             replicates=[
                 Replicate(ordinal, 0, sign * ratio + math.log1p(held[key].planted))
-                for ordinal, (index, sign) in enumerate(draws, start=1)
+                for ordinal, (index, sign) in enumerate(draws[: held[key].most_rounds], start=1)
                 if (ratio := ratios[index]) is not None
             ],
             min_effect=held[key].min_effect,
             margin=held[key].margin,
+            most_rounds=held[key].most_rounds,
         )
         for key, ratios in recorded.items()
     ]

@@ -46,3 +46,10 @@ def test_a_cell_without_some_rounds_is_judged_by_the_others() -> None:
     assert shares(recorded, 0.02)["holes"] > 0.9
     gone: dict[str, Ratios] = {"whole": [0.0] * 20, "gone": [None] * 20}
     assert shares(gone, 0.02) == {"whole": 1.0, "gone": 0.0}
+
+
+def test_a_cell_is_held_to_its_own_budget_of_rounds() -> None:
+    still: dict[str, Ratios] = {"a": [0.0] * 20, "b": [0.0] * 20}
+    short = RULE.least_rounds - 1
+    held = {"a": Held(0.01, 0.003, 0.02, most_rounds=short), "b": Held(0.01, 0.003, 0.02)}
+    assert caught_shares(still, held, RULE, gates=20, seed=1) == {"a": 0.0, "b": 1.0}
