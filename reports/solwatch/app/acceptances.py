@@ -1,6 +1,7 @@
 """Which accepted slowdowns a gate takes into account: those that its head has and its base has not."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from datetime import date
 
 from solwatch.model.acceptance import Acceptance
@@ -31,11 +32,33 @@ def accepted_between(
     if base is None or not entries:
         return []
     try:
-        old = {entry.identity for entry in _entries(repository, base, today)}
+        old = _entries(repository, base, today)
     except RequestError as error:
         say(f"no accepted slowdown is taken into account, base may have them all: {error}")
         return []
-    return [entry for entry in entries if entry.identity not in old]
+    return _added(entries, old)
+
+
+def _added(entries: Sequence[Acceptance], old: Sequence[Acceptance]) -> list[Acceptance]:
+    """Return the ``entries`` that stand for a slowdown which ``old`` has not.
+
+    One that was edited still stands for its old slowdown, by its identity. Of several with one identity, which two
+    branches from one commit may write, as many are old as ``old`` has: equal ones first, then those further up.
+    """
+    left, changed = list(old), []
+    for entry in entries:
+        if entry in left:
+            left.remove(entry)
+        else:
+            changed.append(entry)
+    edited = Counter(entry.identity for entry in left)
+    added = []
+    for entry in changed:
+        if edited[entry.identity]:
+            edited[entry.identity] -= 1
+        else:
+            added.append(entry)
+    return added
 
 
 def _entries(repository: Repository, commit: Commit, today: date) -> list[Acceptance]:

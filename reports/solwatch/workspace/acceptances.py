@@ -52,10 +52,11 @@ def write_acceptance(path: Path, entry: Acceptance, replaced: Sequence[Acceptanc
     """
     old = read_file(path, MOST_BYTES)
     before = parse_acceptances(old or b"", path.name, today)
-    text = _without(old if old is not None else _INTRODUCTION.encode(), [before.index(each) for each in replaced])
+    gone = [before.index(each) for each in replaced]
+    text = _without(old if old is not None else _INTRODUCTION.encode(), gone)
     text += b"\n" if text.endswith(b"\n") or not text else b"\n\n"
     text += _table(entry)
-    wanted = [each for each in before if each not in replaced] + [entry]
+    wanted = [each for index, each in enumerate(before) if index not in gone] + [entry]
     try:
         right = parse_acceptances(text, path.name, today) == wanted
     except RequestError:

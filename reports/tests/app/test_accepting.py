@@ -78,6 +78,26 @@ def test_an_entry_that_is_edited_or_renewed_does_not_accept_a_second_slowdown(to
     assert between(toy, "HEAD~1", None) == ["toy_suite.*"]
 
 
+def test_further_entries_of_one_commit_count_each_for_a_slowdown_of_its_own(toy: Any) -> None:
+    def sizes(base: str) -> list[float]:
+        repository = Repository.open(toy.root)
+        head, old = repository.working_tree(), repository.resolve(base)
+        return [entry.max for entry in accepted_between(repository, head, old, TODAY, toy.said.append)]
+
+    write(toy.root, share=0.1)
+    toy.commit("slower")
+    path = toy.root / FILE
+    first = path.read_text()
+    write(toy.root, share=0.2)  # of another branch from the same commit, too
+    assert sizes("HEAD") == [0.2]
+    assert sizes("HEAD~1") == [0.1, 0.2]
+    path.write_text(path.read_text().replace("max = 0.1", "max = 0.15"))
+    assert sizes("HEAD") == [0.2]
+    table = first.partition("\n\n")[2]
+    path.write_text(f"{table.replace('max = 0.1', 'max = 0.2')}\n{table}")  # as a merge may put them
+    assert sizes("HEAD") == [0.2]
+
+
 def test_a_file_of_base_that_is_spoilt_lets_nothing_through_and_can_be_repaired(toy: Any) -> None:
     (toy.root / FILE).write_text("[[")
     toy.commit("spoilt")

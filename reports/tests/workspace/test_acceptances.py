@@ -151,6 +151,13 @@ def test_a_replaced_entry_goes_and_nothing_else_does(tmp_path: Path) -> None:
     assert read_acceptances(path, TODAY) == [renewed, ENTRY]
 
 
+def test_of_two_equal_entries_one_is_replaced(tmp_path: Path) -> None:
+    path, renewed = tmp_path / FILE, msgspec.structs.replace(ENTRY, max=0.05)
+    path.write_text(f"{TEXT}\n{TEXT}")
+    write_acceptance(path, renewed, [ENTRY], TODAY)
+    assert read_acceptances(path, TODAY) == [ENTRY, renewed]
+
+
 @pytest.mark.parametrize(
     "text",
     [
