@@ -170,11 +170,11 @@ def test_an_accepted_slowdown_ends_as_soon_as_an_unchanged_cell_would() -> None:
 
 
 def test_a_cell_that_may_be_unchanged_goes_on_until_the_last_look() -> None:
-    rounds = wobble(0.001, 0.009, 16)
+    rounds = wobble(0.001, 0.009, RULE.looks[-1])
     early, late = decide(rounds[:8]), decide(rounds)
     assert (early.verdict, early.final) == (Verdict.ACCEPTED, False)
     assert (late.verdict, late.final) == (Verdict.UNCHANGED, True)
-    between = decide(wobble(0.012, 0.015, 16))
+    between = decide(wobble(0.012, 0.015, RULE.looks[-1]))
     assert (between.verdict, between.final) == (Verdict.ACCEPTED, True)
 
 
