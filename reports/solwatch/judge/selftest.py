@@ -81,7 +81,11 @@ class CheckedGate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Selftest(msgspec.Struct, frozen=True, kw_only=True):
-    """A whole selftest. ``same``: the A/A gate, two builds of equal sources; ``planted``: the one with slowdowns."""
+    """A whole selftest. ``same``: the A/A gate, two builds of equal sources; ``planted``: the one with slowdowns.
+
+    ``min_effect``: what the machine claims to hold, a fraction, and what the planted slowdowns are multiples of;
+    ``usual_min_effect``: the default, which is all that the A/A gate knows of.
+    """
 
     schema_version: int
     solwatch: str
@@ -89,6 +93,8 @@ class Selftest(msgspec.Struct, frozen=True, kw_only=True):
     machine: str
     seed: int
     fingerprint: Fingerprint
+    usual_min_effect: float
+    min_effect: float
     same: CheckedGate
     planted: CheckedGate
 
@@ -100,11 +106,16 @@ class Selftest(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def exit_code(self) -> ExitCode:
-        """3 when something is wrong, 4 when a size that is due was left open or A/A decided nothing, 0 else."""
+        """3 when something is wrong, 4 when a size that is due was left open or no equal cell was decided, 0 else."""
         if self.wrong:
             return ExitCode.UNTRUSTED
-        undecided = all(cell.verdict is Verdict.UNDECIDED for cell in self.same.cells)
-        return ExitCode.UNDECIDED if undecided or self.planted.with_answer(Answer.OPEN) else ExitCode.OK
+        return ExitCode.UNDECIDED if self.says_nothing or self.planted.with_answer(Answer.OPEN) else ExitCode.OK
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether no cell that is as fast as before was called so, in either gate: silence is no right answer."""
+        equal = [*self.same.cells, *(cell for cell in self.planted.cells if cell.due is Due.NOT_SLOWER)]
+        return all(cell.verdict is Verdict.UNDECIDED for cell in equal)
 
 
 def checked_cells(judgement: Judgement, planted: Mapping[str, float]) -> list[CheckedCell]:

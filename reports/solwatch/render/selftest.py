@@ -32,7 +32,7 @@ _ADVICE = {
 def render_selftest(found: Selftest, *, width: int = 120) -> str:
     """Return the verdict first, the table second, advice last."""
     lines = [
-        f"{_TITLES[found.exit_code]}  {_same(found.same)}; {_planted(found.planted)}",
+        f"{_TITLES[found.exit_code]}  {_same(found.same)}; {_planted(found.planted)}{_claim(found)}",
         f"{plain(found.fingerprint.model)}, {found.same.rounds} and {found.planted.rounds} rounds "
         f"in {found.same.wall_s + found.planted.wall_s:.0f} s, seed {found.seed}",
         "",
@@ -40,6 +40,12 @@ def render_selftest(found: Selftest, *, width: int = 120) -> str:
     ]
     advice = _advice(found)
     return "\n".join([*lines, *([""] if advice else []), *(f"→ {line}" for line in advice)])
+
+
+def _claim(found: Selftest) -> str:
+    if found.min_effect == found.usual_min_effect:
+        return ""
+    return f" (a min effect of {percentage(found.min_effect)}, not {percentage(found.usual_min_effect)})"
 
 
 def _same(gate: CheckedGate) -> str:
@@ -98,6 +104,13 @@ def _length(key: str) -> str:
 def _advice(found: Selftest) -> Sequence[str]:
     answers = {cell.answer for cell in [*found.same.cells, *found.planted.cells]}
     said = [text for answer, text in _ADVICE.items() if answer in answers]
-    if all(cell.verdict is Verdict.UNDECIDED for cell in found.same.cells) and Answer.OPEN not in answers:
+    if found.says_nothing and Answer.OPEN not in answers:
         said.append(_ADVICE[Answer.OPEN])
-    return said or ["the ruler and the rule can be trusted here; what your own cells can hold: solwatch calibrate"]
+    if not said:
+        said.append("the ruler and the rule can be trusted here; what your own cells can hold: solwatch calibrate")
+    if found.min_effect != found.usual_min_effect:
+        said.append(
+            f"rounds scatter too much here for the usual min effect of {percentage(found.usual_min_effect)}: "
+            f"set min_effect_cpu = {found.min_effect:g}, or make the machine quieter"
+        )
+    return said

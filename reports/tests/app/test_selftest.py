@@ -69,10 +69,11 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 class Gates:
     """Stands for ``compare``: keeps what it was asked, answers with the true ratio of each size in each gate."""
 
-    def __init__(self, ratio: Callable[[int, str], float]) -> None:
+    def __init__(self, ratio: Callable[[int, str], float], spread: float) -> None:
         self.requests: list[Request] = []
         self.sources: list[list[str]] = []
         self._ratio = ratio
+        self._spread = spread
 
     def __call__(self, request: Request, services: Services) -> Outcome:
         root = services.repository.root
@@ -85,7 +86,12 @@ class Gates:
             sources.append((root / f"out-{number}" / name / SIZES_FILE).read_text())
         self.sources.append(sources)
         cells = [
-            FakeCell(key=f"known_work.Cpu('{size}', 'long')", base_s=1e-3, ratio=self._ratio(number, size), spread=0.01)
+            FakeCell(
+                key=f"known_work.Cpu('{size}', 'long')",
+                base_s=1e-3,
+                ratio=self._ratio(number, size),
+                spread=self._spread,
+            )
             for size in PLANTED
         ]
         taken = record(cells, rounds=36, config=request.config, fingerprint=CPU, ceilings=CPU_CEILINGS)
@@ -95,8 +101,8 @@ class Gates:
         return Outcome(record=taken, judgement=judge(taken), kept=Kept(report=None, record=root, warnings=[]))
 
 
-def scripted(monkeypatch: pytest.MonkeyPatch, ratio: Callable[[int, str], float]) -> Gates:
-    gates = Gates(ratio)
+def scripted(monkeypatch: pytest.MonkeyPatch, ratio: Callable[[int, str], float], spread: float = 0.003) -> Gates:
+    gates = Gates(ratio, spread)
     monkeypatch.setattr(module, "compare", gates)
     return gates
 
@@ -130,6 +136,18 @@ def test_gates_equal_builds_then_known_slowdowns(monkeypatch: pytest.MonkeyPatch
     assert all(cell.planted == 0 for cell in found.same.cells)
     assert found.exit_code == ExitCode.OK
     assert list(folders.glob("solwatch-selftest-*")) == []
+
+
+def test_a_noisy_machine_claims_less_and_is_held_to_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    gates = scripted(monkeypatch, lambda gate, size: 1 + (gate == 2) * 2 * PLANTED[size], spread=0.04)
+    monkeypatch.setattr(module, "held_min_effect", lambda *arguments, **options: 0.2)
+    found = selftest(asked(), services_in)
+    assert (found.usual_min_effect, found.min_effect) == (0.1, 0.2)
+    same, planted = gates.requests
+    assert (same.config.min_effect, planted.config.min_effect) == (None, 0.2)
+    assert sorted({cell.planted for cell in found.planted.cells}) == pytest.approx([0, 0.06, 0.25, 0.4, 1.0])
+    assert {cell.min_effect for cell in found.planted.cells} == {0.2}
+    assert found.exit_code == ExitCode.OK
 
 
 def test_what_a_wrong_machine_does_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,9 +190,9 @@ def test_from_end_to_end_on_a_cpu_nothing_is_wrong(folders: Path) -> None:
     assert found.wrong == []
     assert found.exit_code in (ExitCode.OK, ExitCode.UNDECIDED)
     assert len(found.same.cells) == len(found.planted.cells) == 10
-    largest = [cell for cell in found.planted.cells if cell.planted == 0.5]
-    assert [cell.expected for cell in largest] == pytest.approx([0.5, 0.5], rel=0.01)
-    # Two cells, perhaps one round on a busy machine: that half as much again was done must show all the same.
+    largest = [cell for cell in found.planted.cells if cell.planted == 5 * found.min_effect]
+    assert [cell.expected for cell in largest] == pytest.approx([5 * found.min_effect] * 2, rel=0.01)
+    # Two cells, perhaps one round on a busy machine: that at least half as much again was done must show all the same.
     assert math.prod(cell.ratio.point for cell in largest if cell.ratio) > 1.2
     assert list(folders.glob("solwatch-selftest-*")) == []
 

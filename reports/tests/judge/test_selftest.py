@@ -68,6 +68,8 @@ def selftest(same: list[CheckedCell], planted: list[CheckedCell]) -> Selftest:
         machine="m",
         seed=1,
         fingerprint=fingerprint,
+        usual_min_effect=0.01,
+        min_effect=0.01,
         same=gates[0],
         planted=gates[1],
     )
@@ -82,6 +84,8 @@ def test_exit_codes_wrong_before_open_before_right() -> None:
     assert selftest([equal, noisy], [caught]).exit_code == ExitCode.OK
     assert selftest([equal], [caught, left_open]).exit_code == ExitCode.UNDECIDED
     assert selftest([noisy], [caught]).exit_code == ExitCode.UNDECIDED
+    assert selftest([noisy], [caught, noisy]).exit_code == ExitCode.UNDECIDED
+    assert selftest([noisy], [caught, equal]).exit_code == ExitCode.OK
     assert selftest([alarm], [left_open]).exit_code == ExitCode.UNTRUSTED
     assert selftest([alarm], [caught]).wrong == [alarm]
 

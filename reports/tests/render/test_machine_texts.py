@@ -33,7 +33,9 @@ def gate(ratios: dict[str, float], planted: dict[str, float], *, spread: float =
     return CheckedGate(cells=checked, rounds=36, wall_s=40.0)
 
 
-def selftest(same: dict[str, float], planted: dict[str, float], *, spread: float = 0.0015) -> Selftest:
+def selftest(
+    same: dict[str, float], planted: dict[str, float], *, spread: float = 0.0015, min_effect: float = 0.01
+) -> Selftest:
     return Selftest(
         schema_version=1,
         solwatch="0.1.0",
@@ -41,6 +43,8 @@ def selftest(same: dict[str, float], planted: dict[str, float], *, spread: float
         machine="gpu-runner-3",
         seed=5,
         fingerprint=record([]).header.fingerprint,
+        usual_min_effect=0.01,
+        min_effect=min_effect,
         same=gate(same, {}, spread=spread),
         planted=gate(planted, SIZES, spread=spread),
     )
@@ -92,6 +96,13 @@ def test_a_selftest_says_the_verdict_first_and_advice_last() -> None:
         assert lines[0].startswith(f"{title}  A/A: ")
         assert lines[-1].startswith("→ ")
         assert max(map(len, lines[:-1])) <= 120
+
+
+def test_a_selftest_that_claims_less_than_usual_says_so_first_and_last() -> None:
+    lines = render_selftest(selftest({}, AS_PLANTED, min_effect=0.012)).splitlines()
+    assert lines[0].startswith("PASS  ")
+    assert lines[0].endswith("(a min effect of 1.20 %, not 1.00 %)")
+    assert lines[-1].startswith("→ rounds scatter too much here for the usual min effect of 1.00 %: set min_effect_cpu")
 
 
 HOSTILE = "a.B('\"\\[x]*?\x1b\u202e\U000e0001')"
