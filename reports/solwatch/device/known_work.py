@@ -4,6 +4,7 @@ A call is a number of equal steps, and its result tells how many were taken. A s
 more, so its size is true by construction, whatever a step takes here.
 """
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -47,6 +48,7 @@ def cpu_cell(length: str, slowdown: float) -> Cell:
     count = round(steps * (1 + slowdown))
 
     def make_inputs(device: str, seed: int) -> dict[str, Any]:
+        _stay_on_one_core()
         return {"x": torch.ones(CPU_ELEMENTS, device=device), "out": torch.empty(CPU_ELEMENTS, device=device)}
 
     def call(x: torch.Tensor, out: torch.Tensor) -> None:
@@ -58,6 +60,15 @@ def cpu_cell(length: str, slowdown: float) -> Cell:
         assert bool((out == count).all()), f"the result is not that of {count} steps"
 
     return _cell(make_inputs, call, check, flops=float(steps * CPU_ELEMENTS), traffic_bytes=8.0 * CPU_ELEMENTS)
+
+
+def _stay_on_one_core() -> None:
+    """Measure on the last core from now on, as the other side does: what else is done there slows both.
+
+    Cores of a virtual machine differ for seconds by half, as their neighbours on the host have work or none. Sides that
+    the kernel has put on two of them would differ as much.
+    """
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
 def after_steps(count: int) -> int:

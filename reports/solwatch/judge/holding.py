@@ -19,7 +19,9 @@ def held_min_effect(judgement: Judgement, config: Config, *, usual: float, round
     gate is drawn from the rounds of all, some dozens, since a cell's own few would not know the tails. ``usual``
     where no step is held, or no cell has a ratio: the gate then leaves open what it can't catch.
     """
-    ratios = [ratio for facts in judgement.facts.values() for ratio in log_ratios(facts.rounds)]
+    # The noisy cells are measured for longer: only rounds that have all cells show how often noise comes.
+    whole = min((len(facts.rounds) for facts in judgement.facts.values()), default=0)
+    ratios = [ratio for facts in judgement.facts.values() for ratio in log_ratios(facts.rounds[:whole])]
     if not ratios:
         return usual
     recorded = dict.fromkeys(judgement.facts, ratios)

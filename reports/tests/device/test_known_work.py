@@ -1,5 +1,7 @@
 """Work of a known amount: as many steps as were asked, and a result that tells."""
 
+import os
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,6 +12,14 @@ from solwatch.device.resolving import visible_gpus
 from solwatch.model.cell import Cell
 
 SIZES = (0.0, 0.003, 0.0125, 0.03, 0.05, 0.125, 0.5)
+
+
+@pytest.fixture(autouse=True)
+def all_cores() -> Iterator[None]:
+    """Give the tests that follow the cores back."""
+    cores = os.sched_getaffinity(0)
+    yield
+    os.sched_setaffinity(0, cores)
 
 
 class Counted:
@@ -51,9 +61,11 @@ def test_the_check_tells_a_step_too_few() -> None:
         wrong.check(**tensors)
 
 
-def test_a_cpu_takes_it_as_any_cell() -> None:
+def test_a_cpu_takes_it_as_any_cell_and_stays_on_one_core() -> None:
     device = CpuDevice(seed=1)
+    cores = os.sched_getaffinity(0)
     prepared = device.prepare(cpu_cell("short", 0.5), seed=1, check=True)
+    assert os.sched_getaffinity(0) == {max(cores)}
     assert prepared.work is not None
     assert prepared.work.flops == cpu_cell("short", 0.0).work.flops
     assert min(device.measure(0.01).samples_s) > 20e-6

@@ -41,6 +41,14 @@ def test_where_nothing_is_held_nothing_else_is_claimed() -> None:
     assert held(5.0) == held(0.01, rounds=RULE.least_rounds - 1) == held(0.05, measured=0) == 0.1
 
 
+def test_rounds_that_only_noisy_cells_have_do_not_count() -> None:
+    cells = [FakeCell(key=f"cell {number}", base_s=1e-3, spread=0.01) for number in range(10)]
+    wild = [FakeCell(key="cell 0", base_s=1e-3, spread=2.0)]
+    taken, noisy = (record(each, rounds=16, fingerprint=CPU, ceilings=CPU_CEILINGS) for each in (cells, wild))
+    taken.rounds[8:] = noisy.rounds[8:]
+    assert held_min_effect(judge(taken), CONFIG, usual=0.1, rounds=20, seed=1) == 0.1
+
+
 @pytest.mark.parametrize("spread", [0.02, 0.05])
 def test_what_is_claimed_is_caught(spread: float) -> None:
     rounds, dice = 20, random.Random(3)
