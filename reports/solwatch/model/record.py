@@ -85,25 +85,21 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CellRound(msgspec.Struct, frozen=True, kw_only=True):
-    """One cell in one round. ``base`` is ``None`` in a run of head alone.
-
-    ``gpu``: index of the GPU that both sides ran on (``cuda:1`` is 1), ``None`` on a CPU.
-    """
+    """One cell in one round. ``base`` is ``None`` in a run of head alone."""
 
     key: str
     head: Side
     base: Side | None = None
-    gpu: int | None = None
 
 
 class Round(msgspec.Struct, frozen=True, kw_only=True):
-    """One pair of fresh processes, on each GPU that is measured on.
+    """One pair of fresh processes.
 
     ``head_slot``: which slot (0 or 1) the coin gave to head; a slot is a start position, a set of cores and a
     folder of caches. ``opening_s``: wall time from asking for the pair until both processes could measure; on a GPU
     they have been forked, and have imported the suite, while the round before was measured. ``cells``: in the order
-    in which they were measured, drawn anew for each round, GPU by GPU. Several GPUs share coin and slots; the round
-    takes as long as the slowest of them, and ``opening_s`` is the longest.
+    in which they were measured, drawn anew for each round. ``gpu``: index of the GPU that all of it ran on (``cuda:1``
+    is 1), ``None`` on a CPU; rounds on several GPUs run at once.
     """
 
     index: int
@@ -112,6 +108,7 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     wall_s: float
     opening_s: float | None = None
     cells: list[CellRound]
+    gpu: int | None = None
 
 
 class Commit(msgspec.Struct, frozen=True, kw_only=True):
