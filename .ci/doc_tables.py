@@ -23,6 +23,7 @@ from solwatch.model.acceptance import Acceptance
 from solwatch.model.config import CellOverride, Config
 from solwatch.model.corpus import CorpusHeader, CorpusRound
 from solwatch.model.errors import ExitCode
+from solwatch.model.fleet import Runner
 from solwatch.model.verdict import Label, Verdict
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -134,6 +135,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "configuration": lambda: settings(Config),
     "acceptance": lambda: settings(Acceptance),
     "cell-override": lambda: settings(CellOverride),
+    "fleet": lambda: settings(Runner),
     "exit-codes": lambda: members(ExitCode),
     "verdicts": lambda: members(Verdict),
     "labels": lambda: members(Label),

@@ -16,6 +16,7 @@ from solwatch import __version__
 from solwatch.cli.accept import accept
 from solwatch.cli.build import build
 from solwatch.cli.commands import bench, calibrate, ceilings, doctor, gate, record, report, run, selftest
+from solwatch.cli.fleet import fleet
 from solwatch.model.errors import ExitCode, RequestError, SolwatchError
 from solwatch.model.plain import plain_lines
 
@@ -41,7 +42,7 @@ def solwatch() -> None:
         raise RequestError("the current folder has been deleted: change to a clone of the project") from None
 
 
-for command in (gate, build, run, bench, report, accept, record, ceilings, doctor, selftest, calibrate):
+for command in (gate, build, run, bench, report, accept, record, ceilings, doctor, selftest, calibrate, fleet):
     solwatch.add_command(command)
 
 

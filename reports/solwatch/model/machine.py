@@ -21,6 +21,17 @@ class GpuFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Card:
+    """A GPU as CUDA shows it to this process.
+
+    ``name``: a slice has one of its own, ``NVIDIA H200 MIG 1g.18gb``. ``capability``: compute capability, (9, 0).
+    """
+
+    name: str
+    capability: tuple[int, int]
+
+
+@dataclass(frozen=True, kw_only=True)
 class TorchFacts:
     """The installed torch: its version, and the CUDA version it is built for (``None``: a build without CUDA)."""
 

@@ -46,6 +46,15 @@ int cuDeviceGetName(char *name, int size, int device) {
   snprintf(name, size, slice ? "Example MIG 1g.10gb" : "Example");
   return error;
 }
+int cuDeviceGetAttribute(int *value, int attribute, int device) {
+  char digit; int slice = 0;
+  *value = attribute == 75 ? 9 : attribute == 76 ? 0 : -1;  // compute capability 9.0
+  return nth(device - 7, &digit, &slice);
+}
+int cuGetErrorString(int error, const char **text) {
+  *text = error == 100 ? "no CUDA-capable device is detected" : "other";
+  return 0;
+}
 }
 """
 
