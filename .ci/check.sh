@@ -28,7 +28,8 @@ check "mypy, strict: tools" mypy .ci
 check "import contracts" lint-imports --no-logo --cache-dir build/importlinter
 check "tables of the documentation" python .ci/doc_tables.py --check
 check "news fragments" quietly towncrier build --draft --version next
-check "shell scripts" shellcheck .ci/run .ci/check.sh .ci/gpu.sh .ci/record_corpus.sh
+check "shell scripts" shellcheck .ci/run .ci/check.sh .ci/gpu.sh .ci/record_corpus.sh deploy/spot/runner.sh
+check "manifests" kubernetes-validate --strict --quiet deploy/arc/manifests/*.yaml deploy/arc/fill-cache.yaml
 if [ -d .github/workflows ]; then
   check "workflows: syntax" actionlint
   check "workflows: schema" check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
