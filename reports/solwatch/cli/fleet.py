@@ -33,14 +33,14 @@ def matrix(path: Path | None, ephemeral: bool, github_output: bool) -> int:
     from solwatch.model.architecture import build_list
     from solwatch.render.fleet import render_matrix
     from solwatch.workspace.fleet import ephemeral_runners
-    from solwatch.workspace.job_outputs import write_outputs
+    from solwatch.workspace.github_files import set_outputs
 
     loaded, read = _load(path)
     runners = ephemeral_runners(loaded, read) if ephemeral else loaded.runners
     rendered = render_matrix(runners)
     if github_output:
         built = build_list(name for runner in runners for name in runner.architectures)
-        write_outputs({"matrix": rendered, "architectures": built}, os.environ)
+        set_outputs(os.environ, {"matrix": rendered, "architectures": built})
     print_result(rendered)
     return 0
 

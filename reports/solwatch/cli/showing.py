@@ -3,15 +3,19 @@
 import os
 import shutil
 import sys
+from typing import TYPE_CHECKING
 
-from solwatch.app.gate import Outcome
 from solwatch.model.errors import ExitCode
 from solwatch.model.plain import plain_lines
-from solwatch.render.terminal import render_terminal
+
+if TYPE_CHECKING:
+    from solwatch.app.gate import Outcome
 
 
-def show(outcome: Outcome) -> int:
+def show(outcome: "Outcome") -> int:
     """Print the outcome and return its exit code: the verdict's, or 3 when it passed and its page is missing."""
+    from solwatch.render.terminal import render_terminal
+
     for warning in outcome.kept.warnings:
         say(f"warning: {warning}")
     print_result(render_terminal(outcome.record, outcome.judgement, width=terminal_width(), colour=_in_colour()))

@@ -82,3 +82,14 @@ def test_a_machine_with_another_gpu_is_infrastructure(tmp_path: Path, fleet: lis
     assert done.stderr.startswith("solwatch: infrastructure: runner h200 promises 1 × 'NVIDIA H200' and this machine")
     assert "it shows 1 × Example (9.0)" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_a_matrix_takes_no_heavy_import(fleet: list[str]) -> None:
+    code = (
+        "import sys\n"
+        "from solwatch.cli.main import outcome\n"
+        "assert outcome(['fleet', 'matrix', *sys.argv[1:]]) == 0\n"
+        "print([name for name in ('torch', 'numpy', 'scipy', 'asv', 'jinja2', 'rich') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *fleet], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
