@@ -145,7 +145,8 @@ def _built(
     request: Request, services: Services, head: Commit, base: Commit | None, device_type: str
 ) -> tuple[Built, Built | None]:
     repository = services.repository
-    if request.head is not None and repository.is_dirty():
+    at_head = request.head is not None and head.sha == repository.resolve("HEAD").sha
+    if at_head and repository.is_dirty():
         services.say("the working tree has changes that are not measured; --working-tree measures them as head")
     builder = _builder(request, services, device_type)
     commits = [head, base] if base else [head]

@@ -155,9 +155,9 @@ def record(
     from solwatch.render.recorded import render_recorded
 
     base, head = _sides(base, head, working_tree, options)
-    services, config = _services(options)
+    services, config = services_of(options)
     asked = Recording(
-        request=_request(base, head, config, options),
+        request=request_of(base, head, config, options),
         rounds=options["rounds"],
         path=output,
         label=label,
@@ -218,7 +218,7 @@ def calibrate(commit: str, rounds: int, rounds_of: Path | None, **options: Any) 
     if rounds_of is not None:
         done, table = calibrate_from(rounds_of), IN_PROJECT
     else:
-        services, config = _services(options)
+        services, config = services_of(options)
         done = calibrated(
             _request(commit, commit, config, options), services, rounds=rounds, budget_s=options["budget"]
         )
@@ -293,8 +293,8 @@ def _compare(base: str | None, head: str | None, *, pinned: bool = False, **opti
     from solwatch.app.gate import compare
     from solwatch.cli.showing import show
 
-    services, config = _services(options)
-    request = _request(base, head, config, options)
+    services, config = services_of(options)
+    request = request_of(base, head, config, options)
     if pinned:
         from solwatch.app.reference import against_reference
 
@@ -303,7 +303,7 @@ def _compare(base: str | None, head: str | None, *, pinned: bool = False, **opti
     return show(outcome)
 
 
-def _request(base: str | None, head: str | None, config: "Config", options: dict[str, Any]) -> "Request":
+def request_of(base: str | None, head: str | None, config: "Config", options: dict[str, Any]) -> "Request":
     from solwatch.app.session import Request
     from solwatch.model.cell import CellSelection
 
@@ -328,7 +328,7 @@ def _command() -> str:
     return shlex.join(["solwatch", *sys.argv[1:]])
 
 
-def _services(options: dict[str, Any]) -> "tuple[Services, Config]":
+def services_of(options: dict[str, Any]) -> "tuple[Services, Config]":
     from solwatch.workspace.git import Repository
     from solwatch.workspace.settings import load_config
 

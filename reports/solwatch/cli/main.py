@@ -14,6 +14,7 @@ import click
 
 from solwatch import __version__
 from solwatch.cli.accept import accept
+from solwatch.cli.bisecting import bisect
 from solwatch.cli.build import build
 from solwatch.cli.commands import bench, calibrate, ceilings, doctor, gate, record, report, run, selftest
 from solwatch.cli.fleet import fleet
@@ -42,7 +43,9 @@ def solwatch() -> None:
         raise RequestError("the current folder has been deleted: change to a clone of the project") from None
 
 
-for command in (gate, build, run, bench, report, accept, record, ceilings, doctor, selftest, calibrate, fleet):
+for command in (
+    gate, build, run, bench, report, accept, record, bisect, ceilings, doctor, selftest, calibrate, fleet,
+):  # fmt: skip
     solwatch.add_command(command)
 
 

@@ -27,9 +27,8 @@ def content_key(repository: Repository, commit: Commit, inputs: Sequence[str]) -
     Raises ``RequestError`` when no input exists or a submodule under one isn't there.
     """
     entries = files_at(repository, commit, inputs)
-    above = {str(folder / ".gitattributes") for path in plain_paths(inputs) for folder in Path(path).parents}
-    if above:
-        entries |= _listed(repository, commit, sorted(above))
+    if above := _attributes_above(inputs):
+        entries |= _listed(repository, commit, above)
     mode, blob = entries.get(_PROJECT, ("", ""))
     if mode.startswith("100"):
         project = (repository.root / os.fsdecode(_PROJECT)).read_bytes() if commit.dirty else _blob(repository, blob)
@@ -40,6 +39,19 @@ def content_key(repository: Repository, commit: Commit, inputs: Sequence[str]) -
         mode, blob = entries[path]
         digest.update(f"{mode} {blob} ".encode() + path + b"\0")
     return digest.hexdigest()
+
+
+def listing(repository: Repository, sha: str, inputs: Sequence[str], *others: str) -> bytes:
+    """Return git's own names of ``inputs``, ``others`` and the attributes above at ``sha``: one call of git.
+
+    Commits of one listing have one content key; those of two may.
+    """
+    paths = [*plain_paths(inputs), *plain_paths(others), *_attributes_above(inputs)]
+    return repository.run("ls-tree", "-z", "--full-tree", sha, "--", *paths).stdout
+
+
+def _attributes_above(inputs: Sequence[str]) -> list[str]:
+    return sorted({str(folder / ".gitattributes") for path in plain_paths(inputs) for folder in Path(path).parents})
 
 
 def files_at(repository: Repository, commit: Commit, inputs: Sequence[str]) -> dict[bytes, tuple[str, str]]:

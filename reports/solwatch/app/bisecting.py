@@ -1,0 +1,244 @@
+"""The plot of ``bisect``: gate after gate of a commit against good, until the first slower one is known."""
+
+import dataclasses
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from solwatch import __version__
+from solwatch.app.builds import builder_for
+from solwatch.app.gate import Outcome, compare
+from solwatch.app.selection import expressions_of
+from solwatch.app.session import Request, Services
+from solwatch.device.places import places_of
+from solwatch.judge.bisecting import Search, Step, concluded, next_step
+from solwatch.judge.launch_path import NULL_KERNEL
+from solwatch.model.bisection import Asked, Bisection, Figure, Found, GateTaken, PastCommit
+from solwatch.model.cell import CellSelection
+from solwatch.model.config import Config
+from solwatch.model.errors import HeadBuildError, NothingMeasuredError, RequestError, SolwatchError
+from solwatch.model.record import Commit
+from solwatch.model.verdict import Reason, Verdict
+from solwatch.render.bisecting import gate_line, step_line
+from solwatch.workspace.bisections import SCHEMA, bisection_path, read_bisection, write_bisection
+from solwatch.workspace.builds import Builder
+from solwatch.workspace.git import Repository
+from solwatch.workspace.history import commits_between
+from solwatch.workspace.locks import FileLock
+from solwatch.workspace.tree import listing
+
+_VANISHED = Figure(verdict=Verdict.BROKEN, reason=Reason.VANISHED)
+
+Gate = Callable[[Request, Services], Outcome]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bisecting:
+    """What was asked: ``request`` has good as base and bad as head.
+
+    ``every_cell``: go on for cells that another commit made slower. ``inside_merges``: follow every parent.
+    ``fresh``: take no gate of an earlier call. ``most_untestable``: where the search is given up.
+    """
+
+    request: Request
+    every_cell: bool = False
+    inside_merges: bool = False
+    fresh: bool = False
+    most_untestable: int = 12
+
+
+def bisect(asked: Bisecting, services: Services, gate: Gate = compare) -> Found:
+    """Return where bad became slower than good; gates that an earlier call took are gone on from.
+
+    Raises ``RequestError`` for commits that are no range, ``NothingMeasuredError`` when nothing differs between them.
+    """
+    expressions_of(asked.request.selection)  # a request that makes no sense is refused before git is asked
+    asked = _without_floors(asked)
+    commits = _commits(asked, services.repository)
+    keys = _keys(asked, services, commits)
+    wanted = _asked(asked, services, commits, keys)
+    path = bisection_path(services.repository.root / asked.request.config.records, wanted)
+    with _held(path, services):
+        gates = _kept(path, wanted, services, fresh=asked.fresh)
+
+        def search() -> Search:
+            return Search(
+                commits=commits,
+                keys=keys,
+                gates=gates,
+                every_cell=asked.every_cell,
+                most_untestable=asked.most_untestable,
+            )
+
+        while (step := next_step(search())) is not None:
+            services.say(step_line(commits, step, len(gates) + 1))
+            try:
+                taken = _taken(asked, services, gate, commits, step)
+            except (KeyboardInterrupt, SolwatchError):
+                if gates:
+                    services.say(f"gates taken are kept ({len(gates)}): the same command goes on from there")
+                raise
+            gates = [*_of_the_same_card(gates, taken, services), taken]
+            write_bisection(path, Bisection(schema=SCHEMA, asked=wanted, gates=gates))
+            services.say(gate_line(commits[step.head], taken))
+    return concluded(search(), wanted)
+
+
+def _without_floors(asked: Bisecting) -> Bisecting:
+    """Leave SOL floors out: a cell below its floor would not say whether it is slower."""
+    config = asked.request.config
+    cells = [msgspec.structs.replace(cell, sol_floor=None) for cell in config.cells]
+    request = dataclasses.replace(asked.request, config=msgspec.structs.replace(config, cells=cells))
+    return dataclasses.replace(asked, request=request)
+
+
+def _commits(asked: Bisecting, repository: Repository) -> list[PastCommit]:
+    base, head = asked.request.base, asked.request.head
+    assert base is not None, "a bisection has a good commit"
+    assert head is not None, "a bisection has a bad commit"
+    good, bad = repository.resolve(base), repository.resolve(head)
+    return commits_between(repository, good, bad, inside_merges=asked.inside_merges)
+
+
+def _keys(asked: Bisecting, services: Services, commits: Sequence[PastCommit]) -> list[str]:
+    """Return what each commit builds and measures; raises ``NothingMeasuredError`` when good and bad do the same."""
+    config = asked.request.config
+    device_type = places_of(asked.request.device, asked.request.gpus)[0].device.split(":")[0]
+    builder = builder_for(services.repository, config, device_type, services.environment)
+    services.say(f"looking at what {len(commits)} commits build and measure")
+    known: dict[bytes, str] = {}
+    keys = []
+    for commit in commits:
+        listed = listing(services.repository, commit.sha, config.build_inputs, config.benchmarks)
+        if listed not in known:
+            known[listed] = _key(builder, services.repository, config, commit)
+        keys.append(known[listed])
+    if keys[0] == keys[-1]:
+        raise NothingMeasuredError(
+            f"{commits[0].sha[:8]} and {commits[-1].sha[:8]} have one and the same build and suite: "
+            "nothing that is measured differs between them"
+        )
+    return keys
+
+
+def _key(builder: Builder, repository: Repository, config: Config, commit: PastCommit) -> str:
+    try:
+        build = builder.key(_as_commit(commit))
+    except RequestError:  # nothing there to build from: its gate says what is missing
+        build = commit.sha
+    folder = os.path.normpath(config.benchmarks)
+    tree = f"{commit.sha}:{'' if folder == '.' else folder}"
+    suite = repository.run("rev-parse", "--verify", "--quiet", tree, check=False).stdout.decode().strip()
+    return f"{build}-{suite}"
+
+
+def _asked(asked: Bisecting, services: Services, commits: Sequence[PastCommit], keys: Sequence[str]) -> Asked:
+    request = asked.request
+    return Asked(
+        good=commits[0].sha,
+        bad=commits[-1].sha,
+        good_key=keys[0],
+        bad_key=keys[-1],
+        inside_merges=asked.inside_merges,
+        device=request.device,
+        gpus=request.gpus,
+        cell_set=request.selection.named_set or "",
+        patterns=list(request.selection.patterns),
+        rounds=request.rounds,
+        config=request.config,
+        solwatch=__version__,
+        machine=services.machine,
+    )
+
+
+@contextmanager
+def _held(path: Path, services: Services) -> Iterator[None]:
+    lock = FileLock(path.with_suffix(".lock"))
+    lock.acquire(lambda holder: services.say(f"waiting for process {holder}, which is at the same bisection"))
+    with lock:
+        yield
+
+
+def _kept(path: Path, wanted: Asked, services: Services, *, fresh: bool) -> list[GateTaken]:
+    kept = None if fresh else read_bisection(path)
+    if kept is None:
+        return []
+    differences = kept.asked.differences(wanted)
+    if differences:
+        services.say(f"starting anew: the gates of the last call were taken with other {', '.join(differences)}")
+        return []
+    count = len(kept.gates)
+    services.say(f"going on from {count} gate{'s' if count != 1 else ''} of an earlier call (--fresh starts anew)")
+    return kept.gates
+
+
+def _of_the_same_card(gates: Sequence[GateTaken], taken: GateTaken, services: Services) -> list[GateTaken]:
+    """Return the gates that may stand beside ``taken``: those measured on the same device with the same software."""
+    if taken.fingerprint is None:
+        return list(gates)
+    differences = next(
+        (said for gate in gates if gate.fingerprint and (said := gate.fingerprint.differences(taken.fingerprint))), None
+    )
+    if differences is None:
+        return list(gates)
+    services.say(f"starting anew: the gates before this one were measured elsewhere ({'; '.join(differences)})")
+    return [gate for gate in gates if gate.fingerprint is None]
+
+
+def _taken(asked: Bisecting, services: Services, gate: Gate, commits: Sequence[PastCommit], step: Step) -> GateTaken:
+    """Take one gate; what makes its head unmeasurable is its result, unless that is bad itself."""
+    base, head = commits[step.base].sha, commits[step.head].sha
+    created_at, started_s = services.clock.now(), services.clock.monotonic()
+    outcome, failed = None, None
+    try:
+        outcome = gate(_request(asked.request, base, head, step.cells), services)
+    except HeadBuildError as error:
+        if not step.cells:
+            raise RequestError(f"BAD does not build, there is nothing to search: name one that does\n{error}") from None
+        failed = f"does not build: {_how(error)}"
+    except (NothingMeasuredError, RequestError) as error:
+        if not step.cells:
+            raise
+        failed = str(error).splitlines()[0]
+    wall_s = services.clock.monotonic() - started_s
+    if outcome is None:
+        return GateTaken(base=base, head=head, created_at=created_at, wall_s=wall_s, failed=failed)
+    for warning in outcome.kept.warnings:
+        services.say(f"warning: {warning}")
+    figures = {
+        cell.key: Figure(verdict=cell.verdict, reason=cell.reason, slowdown_ratio=cell.slowdown_ratio)
+        for cell in outcome.judgement.verdicts
+    }
+    cells = {key: figures.get(key, _VANISHED) for key in step.cells} or figures
+    root = services.repository.root
+    return GateTaken(
+        base=base,
+        head=head,
+        created_at=created_at,
+        wall_s=wall_s,
+        cells=cells,
+        rounds=len(outcome.record.rounds),
+        record=os.path.relpath(outcome.kept.record, root),
+        fingerprint=outcome.record.header.fingerprint,
+    )
+
+
+def _request(request: Request, base: str, head: str, cells: Sequence[str]) -> Request:
+    """Return the request of one gate; the null kernel is no cell of the suite and comes along with any other."""
+    patterns = tuple(f"^{re.escape(key)}$" for key in cells if key != NULL_KERNEL)
+    selection = CellSelection(request.selection.named_set, patterns) if patterns else request.selection
+    return dataclasses.replace(request, base=base, head=head, selection=selection)
+
+
+def _how(error: HeadBuildError) -> str:
+    """Return how a build ended; its output is what ``solwatch gate`` shows."""
+    return str(error).splitlines()[0].rpartition("does not build: ")[2]
+
+
+def _as_commit(commit: PastCommit) -> Commit:
+    return Commit(sha=commit.sha, name=commit.sha, subject=commit.subject, committed_at=commit.committed_at)
