@@ -21,7 +21,7 @@ from solwatch.judge.launch_path import NULL_KERNEL
 from solwatch.model.bisection import Asked, Bisection, Figure, Found, GateTaken, PastCommit
 from solwatch.model.cell import CellSelection
 from solwatch.model.config import Config
-from solwatch.model.errors import HeadBuildError, NothingMeasuredError, RequestError, SolwatchError
+from solwatch.model.errors import HeadBuildError, MachineError, NothingMeasuredError, RequestError, SolwatchError
 from solwatch.model.record import Commit
 from solwatch.model.verdict import Reason, Verdict
 from solwatch.render.bisecting import gate_line, step_line
@@ -64,7 +64,7 @@ def bisect(asked: Bisecting, services: Services, gate: Gate = compare) -> Found:
     wanted = _asked(asked, services, commits, keys)
     path = bisection_path(services.repository.root / asked.request.config.records, wanted)
     with _held(path, services):
-        gates = _kept(path, wanted, services, fresh=asked.fresh)
+        gates, anew = _kept(path, wanted, services, fresh=asked.fresh), False
 
         def search() -> Search:
             return Search(
@@ -83,7 +83,11 @@ def bisect(asked: Bisecting, services: Services, gate: Gate = compare) -> Found:
                 if gates:
                     services.say(f"gates taken are kept ({len(gates)}): the same command goes on from there")
                 raise
-            gates = [*_of_the_same_card(gates, taken, services), taken]
+            differences = _differences(gates, taken)
+            if differences:
+                _start_anew(differences, again=anew, say=services.say)
+                gates, anew = [gate for gate in gates if gate.fingerprint is None], True
+            gates = [*gates, taken]
             write_bisection(path, Bisection(schema=SCHEMA, asked=wanted, gates=gates))
             services.say(gate_line(commits[step.head], taken))
     return concluded(search(), wanted)
@@ -177,17 +181,20 @@ def _kept(path: Path, wanted: Asked, services: Services, *, fresh: bool) -> list
     return kept.gates
 
 
-def _of_the_same_card(gates: Sequence[GateTaken], taken: GateTaken, services: Services) -> list[GateTaken]:
-    """Return the gates that may stand beside ``taken``: those measured on the same device with the same software."""
+def _differences(gates: Sequence[GateTaken], taken: GateTaken) -> list[str]:
+    """Return in what the device and software of ``taken`` differ from those of the gates before."""
     if taken.fingerprint is None:
-        return list(gates)
-    differences = next(
-        (said for gate in gates if gate.fingerprint and (said := gate.fingerprint.differences(taken.fingerprint))), None
-    )
-    if differences is None:
-        return list(gates)
-    services.say(f"starting anew: the gates before this one were measured elsewhere ({'; '.join(differences)})")
-    return [gate for gate in gates if gate.fingerprint is None]
+        return []
+    found = (gate.fingerprint.differences(taken.fingerprint) for gate in gates if gate.fingerprint is not None)
+    return next((differences for differences in found if differences), [])
+
+
+def _start_anew(differences: Sequence[str], *, again: bool, say: Callable[[str], None]) -> None:
+    """Say that gates of another device are dropped; raises ``MachineError`` when the device changes ``again``."""
+    said = "; ".join(differences)
+    if again:
+        raise MachineError(f"the device is another one from gate to gate ({said}): keep it as it is, then run again")
+    say(f"starting anew: the gates before this one were measured elsewhere ({said})")
 
 
 def _taken(asked: Bisecting, services: Services, gate: Gate, commits: Sequence[PastCommit], step: Step) -> GateTaken:

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from solwatch.cli.commands import BENCH, BUDGET, DEVICE, GPUS, MIN_EFFECT, ROUNDS, SEED, SET, request_of, services_of
+from solwatch.model.errors import ExitCode, SolwatchError
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -54,7 +55,7 @@ def bisect(
     """
     from solwatch.app.bisecting import Bisecting
     from solwatch.app.bisecting import bisect as bisected
-    from solwatch.cli.showing import print_result
+    from solwatch.cli.showing import print_result, say
     from solwatch.render.bisected_json import render_bisected_json
     from solwatch.render.bisected_text import render_bisected, render_markdown
     from solwatch.workspace.files import require_writable, write_atomically
@@ -71,8 +72,13 @@ def bisect(
     )
     found = bisected(asked, services)
     print_result(render_bisected(found, width=shutil.get_terminal_size((120, 40)).columns))
-    if json_file is not None:
-        write_atomically(json_file, render_bisected_json(found))
-    if markdown_file is not None:
-        write_atomically(markdown_file, render_markdown(found).encode())
+    try:
+        if json_file is not None:
+            write_atomically(json_file, render_bisected_json(found))
+        if markdown_file is not None:
+            write_atomically(markdown_file, render_markdown(found).encode())
+    except SolwatchError as error:
+        if found.exit_code != ExitCode.SLOWER:
+            raise
+        say(f"warning: {error}")  # the verdict goes before a file that is missing
     return found.exit_code

@@ -187,7 +187,9 @@ def test_from_end_to_end_with_real_gates(toy: Any, tmp_path: Path) -> None:
     (toy.root / "setup.py").write_text(setup)
     toy.commit("slower", op=toy.op.format(seconds=0.003) + "# nothing\n")
     toy.commit("docs again")
+    (toy.root / "untracked").write_text("")
     found = run(toy, compare, "HEAD~5", "HEAD")
+    assert sum("working tree has changes" in line for line in toy.said) == 1, "it matters to HEAD alone"
     (answer, other) = found.answers
     assert named(found) == ["does not build", "slower"]
     assert answer.state is other.state is State.CONFIRMED
@@ -227,3 +229,10 @@ def test_a_slower_null_kernel_is_searched_for_beside_the_cells_that_were_asked_f
 def test_a_first_gate_that_can_not_be_taken_ends_it(history: Any) -> None:
     with pytest.raises(RequestError, match="no set"):
         run(history, FakeGate(SLOW | {"six": RequestError("there is no set")}))
+
+
+def test_a_device_that_changes_again_and_again_ends_it(history: Any) -> None:
+    gate = FakeGate(SLOW)
+    gate.fingerprints = [msgspec.structs.replace(CPU, power_limit_w=limit) for limit in (400.0, 500.0, 600.0)]
+    with pytest.raises(MachineError, match=r"power_limit_w: 500\.0 != 600\.0"):
+        run(history, gate)
