@@ -64,7 +64,7 @@ def bisect(asked: Bisecting, services: Services, gate: Gate = compare) -> Found:
     wanted = _asked(asked, services, commits, keys)
     path = bisection_path(services.repository.root / asked.request.config.records, wanted)
     with _held(path, services):
-        gates, anew = _kept(path, wanted, services, fresh=asked.fresh), False
+        gates, anew = [] if asked.fresh else _kept(path, wanted, commits, services.say), False
 
         def search() -> Search:
             return Search(
@@ -168,16 +168,20 @@ def _held(path: Path, services: Services) -> Iterator[None]:
         yield
 
 
-def _kept(path: Path, wanted: Asked, services: Services, *, fresh: bool) -> list[GateTaken]:
-    kept = None if fresh else read_bisection(path)
+def _kept(path: Path, wanted: Asked, commits: Sequence[PastCommit], say: Callable[[str], None]) -> list[GateTaken]:
+    """Return the gates of an earlier call that may be gone on from."""
+    kept = read_bisection(path)
     if kept is None:
         return []
     differences = kept.asked.differences(wanted)
+    known = {commit.sha for commit in commits}
+    if any(sha not in known for gate in kept.gates for sha in (gate.base, gate.head)):
+        differences.append("commits between good and bad")
     if differences:
-        services.say(f"starting anew: the gates of the last call were taken with other {', '.join(differences)}")
+        say(f"starting anew: the gates of the last call were taken with other {', '.join(differences)}")
         return []
     count = len(kept.gates)
-    services.say(f"going on from {count} gate{'s' if count != 1 else ''} of an earlier call (--fresh starts anew)")
+    say(f"going on from {count} gate{'s' if count != 1 else ''} of an earlier call (--fresh starts anew)")
     return kept.gates
 
 

@@ -126,6 +126,17 @@ def test_gates_taken_otherwise_are_not_mixed_in(history: Any, given: dict[str, A
     assert f"starting anew: the gates of the last call were taken with other {said}" in history.said
 
 
+def test_gates_of_commits_that_are_not_in_between_are_left_out(history: Any) -> None:
+    run(history, FakeGate(SLOW))
+    (path,) = (history.root / "build/solwatch/bisect").glob("*.json")
+    three = Repository.open(history.root).resolve("HEAD~3").sha
+    path.write_text(path.read_text().replace(three, "0" * 40))
+    again = FakeGate(SLOW)
+    run(history, again)
+    assert len(again.taken) == 4
+    assert any(line.endswith("were taken with other commits between good and bad") for line in history.said)
+
+
 def test_another_request_is_kept_beside(history: Any) -> None:
     run(history, FakeGate(SLOW))
     other = FakeGate(SLOW)
