@@ -247,3 +247,19 @@ def test_a_device_that_changes_again_and_again_ends_it(history: Any) -> None:
     gate.fingerprints = [msgspec.structs.replace(CPU, power_limit_w=limit) for limit in (400.0, 500.0, 600.0)]
     with pytest.raises(MachineError, match=r"power_limit_w: 500\.0 != 600\.0"):
         run(history, gate)
+
+
+def test_a_merge_is_at_fault_until_it_is_looked_inside(toy: Any) -> None:
+    times = {"first": 1.0, "main work": 1.0, "side one": 1.0, "side two": 1.3, "merge": 1.3, "after": 1.3}
+    toy.git("checkout", "-q", "-b", "side")
+    for subject in ("side one", "side two"):
+        (toy.root / "toy" / "side.py").write_text(f"# {subject}\n")
+        toy.commit(subject)
+    toy.git("checkout", "-q", "trunk")
+    toy.commit("main work", op=toy.op.format(seconds=0.001) + "# main\n")
+    toy.git("merge", "-q", "--no-ff", "side", "-m", "merge")
+    toy.commit("after", op=toy.op.format(seconds=0.001) + "# after\n")
+    assert named(run(toy, FakeGate(times), "HEAD~3")) == ["merge"]
+    gate = FakeGate(times)
+    assert named(run(toy, gate, "HEAD~3", inside_merges=True)) == ["side two"]
+    assert gate.taken[-1] == ("side one", "side two")
