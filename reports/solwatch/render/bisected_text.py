@@ -27,7 +27,8 @@ def render_bisected(found: Found, *, width: int = 120) -> str:
     )
     if view.cells:
         console.print(_table(CELLS, view.cells))
-    console.print(_table(GATES, view.gates))
+    # A record is named by its time and the two commits, which stand in its row already.
+    console.print(_table(GATES, [(*row[:-1], row[-1].partition("-")[0]) for row in view.gates]))
     for note in view.notes:
         console.print(Text(f"note: {note}"))
     for sentence in view.advice:

@@ -89,7 +89,7 @@ class World:
             return GateTaken(base=base, head=head, created_at=taken.created_at, wall_s=3.0, failed=said)
         cells = step.cells or tuple(self.times)
         found = {cell: said or figure(self.times[cell][step.head] / self.times[cell][step.base]) for cell in cells}
-        record = f"build/solwatch/records/{len(self.gates) + 1}.jsonl"
+        record = f"build/solwatch/records/20261130T1100{len(self.gates) + 1:02d}-{base[:8]}-{head[:8]}.jsonl"
         return GateTaken(base=base, head=head, created_at=taken.created_at, wall_s=40.0, cells=found, rounds=12,
                          record=record, fingerprint=CPU)  # fmt: skip
 

@@ -117,7 +117,9 @@ def test_json_has_it_all_and_its_version() -> None:
     assert document["schema_version"] == 1
     answer = document["bisection"]["answers"][0]
     assert (answer["cell"], answer["state"], len(answer["suspects"])) == (CELL, "confirmed", 3)
-    assert document["bisection"]["gates"][0]["record"] == "build/solwatch/records/1.jsonl"
+    assert document["bisection"]["gates"][0]["record"] == (
+        "build/solwatch/records/20261130T110001-00000000-0000000b.jsonl"
+    )
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(3.4, "3 s"), (119, "119 s"), (185, "3 min"), (9000, "2.5 h")])
