@@ -1,6 +1,5 @@
 """The command ``bisect``: its options, and what is shown of the answer."""
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -55,9 +54,9 @@ def bisect(
     """
     from solwatch.app.bisecting import Bisecting
     from solwatch.app.bisecting import bisect as bisected
-    from solwatch.cli.showing import print_result, say
-    from solwatch.render.bisected_json import render_bisected_json
+    from solwatch.cli.showing import print_result, say, terminal_width
     from solwatch.render.bisected_text import render_bisected, render_markdown
+    from solwatch.render.json import render_bisection
     from solwatch.workspace.files import require_writable, write_atomically
 
     for file in filter(None, (json_file, markdown_file)):
@@ -71,10 +70,10 @@ def bisect(
         most_untestable=skips,
     )
     found = bisected(asked, services)
-    print_result(render_bisected(found, width=shutil.get_terminal_size((120, 40)).columns))
+    print_result(render_bisected(found, width=terminal_width()))
     try:
         if json_file is not None:
-            write_atomically(json_file, render_bisected_json(found))
+            write_atomically(json_file, render_bisection(found))
         if markdown_file is not None:
             write_atomically(markdown_file, render_markdown(found).encode())
     except SolwatchError as error:

@@ -220,7 +220,7 @@ def calibrate(commit: str, rounds: int, rounds_of: Path | None, **options: Any) 
     else:
         services, config = services_of(options)
         done = calibrated(
-            _request(commit, commit, config, options), services, rounds=rounds, budget_s=options["budget"]
+            request_of(commit, commit, config, options), services, rounds=rounds, budget_s=options["budget"]
         )
         table = IN_OWN_FILE if (services.repository.root / "solwatch.toml").exists() else IN_PROJECT
     print_result(render_calibration(done.calibration, table=table, width=terminal_width()))

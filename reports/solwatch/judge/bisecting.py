@@ -16,6 +16,7 @@ _STANDINGS = {
     Verdict.SLOWER: Standing.SLOWER,
     Verdict.FASTER: Standing.GOOD,
     Verdict.UNCHANGED: Standing.GOOD,
+    Verdict.ACCEPTED: Standing.GOOD,
 }
 
 

@@ -13,7 +13,7 @@ from solwatch.model.bisection import CellAnswer, Figure, Found, GateTaken, State
 from solwatch.model.errors import ExitCode
 from solwatch.model.plain import plain
 from solwatch.model.verdict import Verdict
-from solwatch.render.bisecting import SHORT, duration, figure_text
+from solwatch.render.bisecting import COMPARED, SHORT, duration, figure_text
 from solwatch.render.headline import SEVERITY, verdict_word
 from solwatch.render.units import ABSENT
 
@@ -86,7 +86,7 @@ class _Viewing:
         figure = gate.cells.get(self._main.cell) if self._main else None
         figure = figure or min(gate.cells.values(), key=lambda one: SEVERITY.index(one.verdict), default=None)
         head = self._commits[gate.head]
-        measured = figure is not None and figure.verdict in (Verdict.SLOWER, Verdict.FASTER, Verdict.UNCHANGED)
+        measured = figure is not None and figure.verdict in COMPARED
         return (
             str(number),
             f"{head.sha[:SHORT]} {self._quote(head.subject, 50)}",

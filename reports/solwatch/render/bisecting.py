@@ -9,6 +9,9 @@ from solwatch.model.verdict import Verdict
 from solwatch.render.headline import verdict_word
 from solwatch.render.units import change
 
+COMPARED = frozenset({Verdict.SLOWER, Verdict.FASTER, Verdict.UNCHANGED, Verdict.ACCEPTED})
+"""Verdicts whose ratio may be read off."""
+
 SHORT = 8
 """How much of a commit's hash is shown, as everywhere."""
 
@@ -36,7 +39,7 @@ def figure_text(figure: Figure | None) -> str:
     if figure is None:
         return "not measured"
     told = change(figure.slowdown_ratio.point) if figure.slowdown_ratio is not None else ""
-    if figure.verdict in (Verdict.SLOWER, Verdict.FASTER, Verdict.UNCHANGED) and told:
+    if figure.verdict in COMPARED and told:
         return told
     return verdict_word(figure.verdict, figure.reason)
 
@@ -49,5 +52,5 @@ def duration(seconds: float) -> str:
 
 
 def _figure(figure: Figure) -> str:
-    measured = figure.verdict in (Verdict.SLOWER, Verdict.FASTER, Verdict.UNCHANGED)
+    measured = figure.verdict in COMPARED
     return f" {change(figure.slowdown_ratio.point)}" if measured and figure.slowdown_ratio is not None else ""

@@ -11,6 +11,7 @@ import msgspec
 from solwatch.judge.calibration import Calibration
 from solwatch.judge.judgement import Judgement
 from solwatch.judge.selftest import Selftest
+from solwatch.model.bisection import Found
 from solwatch.model.plain import hidden
 from solwatch.model.record import Record, RecordEnd, RecordHeader
 
@@ -33,10 +34,18 @@ class ReportDocument(msgspec.Struct, frozen=True, kw_only=True):
     end: RecordEnd | None
 
 
+class BisectionDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """A bisection as a program reads it: what was asked, the commits, every gate, the answer for each slower cell."""
+
+    schema_version: int
+    bisection: Found
+
+
 DOCUMENTS: dict[str, type[msgspec.Struct]] = {
     "report": ReportDocument,
     "selftest": Selftest,
     "calibration": Calibration,
+    "bisection": BisectionDocument,
 }
 """What each command writes, by the name of its schema."""
 
@@ -46,6 +55,11 @@ def render_json(record: Record, judgement: Judgement) -> bytes:
     return render_document(
         ReportDocument(schema_version=SCHEMA_VERSION, header=record.header, judgement=judgement, end=record.end)
     )
+
+
+def render_bisection(found: Found) -> bytes:
+    """Return the answer of a bisection as UTF-8 JSON, as ``render_document`` writes it."""
+    return render_document(BisectionDocument(schema_version=SCHEMA_VERSION, bisection=found))
 
 
 def render_document(document: msgspec.Struct) -> bytes:

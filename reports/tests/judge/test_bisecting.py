@@ -182,3 +182,9 @@ def test_one_convicted_commit_is_enough_for_exit_code_1() -> None:
     told = found(world)
     assert [each.state for each in told.answers] == [State.CONTRADICTED, State.CONFIRMED]
     assert told.exit_code == ExitCode.SLOWER
+
+
+def test_an_accepted_slowdown_is_good() -> None:
+    accepted = Figure(verdict=Verdict.ACCEPTED, reason=Reason.WITHIN_ACCEPTED)
+    world = World({"a": jump(9, 3)}, odd={(0, number): [accepted] for number in (3, 4, 5)})
+    assert numbers(found(world).answers[0].suspects) == [6]

@@ -10,9 +10,9 @@ from fakes.bisections import NO_BUILD, UNDECIDED, World, asked, past
 from solwatch.judge.bisecting import Step, concluded
 from solwatch.model.bisection import Found
 from solwatch.model.config import Config
-from solwatch.render.bisected_json import render_bisected_json
 from solwatch.render.bisected_text import render_bisected, render_markdown
 from solwatch.render.bisecting import duration, gate_line, step_line
+from solwatch.render.json import render_bisection
 
 GOLDEN = Path(__file__).parent / "golden"
 CELL = "o_proj.OProj(16, 'llama-3-8b')"
@@ -98,7 +98,7 @@ def test_nothing_that_a_commit_says_acts_on_a_terminal() -> None:
         render_bisected(found, width=200),
         step_line(found.commits, Step(base=0, head=3, cells=(), gates_left=2), 1),
         *(gate_line(found.commits[3], gate) for gate in found.gates),
-        render_bisected_json(found).decode(),
+        render_bisection(found).decode(),
     ]
     assert not {char for char in "".join(lines) if char in "\x1b‮"}
     assert json.loads(lines[-1])["bisection"]["commits"][3]["subject"] == HOSTILE
@@ -113,7 +113,7 @@ def test_nothing_that_a_commit_says_is_markdown() -> None:
 
 
 def test_json_has_it_all_and_its_version() -> None:
-    document = json.loads(render_bisected_json(skipping()))
+    document = json.loads(render_bisection(skipping()))
     assert document["schema_version"] == 1
     answer = document["bisection"]["answers"][0]
     assert (answer["cell"], answer["state"], len(answer["suspects"])) == (CELL, "confirmed", 3)
