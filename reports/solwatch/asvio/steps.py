@@ -1,0 +1,138 @@
+"""Steps in the history of each cell, found by asv's own detection over its results."""
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from asv.results import Results
+from asv.step_detect import detect_steps
+from asv.util import UserError, is_na
+
+from solwatch.asvio.merging import BENCHMARKS, Listed, UnreadableError, checked, is_results, listed_benchmarks
+from solwatch.asvio.results import TRACKS
+from solwatch.model.errors import MachineError
+from solwatch.model.history import CellStep
+
+LEAST_RESULTS = 2
+"""Results that a level needs: a lone value that differs is an outlier until the next one agrees."""
+
+_MOST = 1e300
+"""Beyond this no value is a measured one, and ratios would leave the numbers there are."""
+
+_BRING = "`solwatch history pull` brings the branch's"
+_REPEATS_TIME = ".track_sol_gap"
+"""Benchmarks that move as the time of the same cell does: they would tell every step twice."""
+
+
+class _Step(NamedTuple):
+    """What ``CellStep`` says of one step, in its words."""
+
+    good: str
+    bad: str
+    before: float
+    after: float
+    latest: float
+    results: tuple[int, int]
+
+
+_Series = dict[int, tuple[str, float]]
+"""Position in the history, to the commit and its value."""
+
+
+def cell_steps(
+    results_dir: Path, order: Mapping[str, int], *, least_change: float, say: Callable[[str], None]
+) -> tuple[dict[str, list[CellStep]], int]:
+    """Return the steps by machine, and how many files of results they rest on.
+
+    ``order``: position of each commit in the history that counts; results of others are left out. A step counts when
+    it changes the level by more than ``least_change`` (0.02 is 2 %) and by more than the levels' own errors, as asv
+    estimates them. ``say`` hears of files that can't be read, one line each. Raises ``MachineError`` when the list of
+    benchmarks can't be.
+    """
+    benchmarks = _benchmarks(results_dir / BENCHMARKS)
+    found: dict[str, list[CellStep]] = {}
+    files = 0
+    for folder in sorted(path for path in results_dir.iterdir() if path.is_dir()):
+        series: dict[tuple[str, str, tuple[str, ...]], _Series] = {}
+        for results in _whole(folder, say):
+            if results.commit_hash in order:
+                files += 1
+                _gather(results, order[results.commit_hash], benchmarks, series)
+        for (environment, name, values), points in series.items():
+            listed = benchmarks[name]
+            for step in _steps(points, least_change):
+                of_cell: dict[str, Any] = {"benchmark": name, "cell": _key(name, values), "environment": environment}
+                made = CellStep(**of_cell, unit=listed.unit or "", **step._asdict())
+                found.setdefault(folder.name, []).append(made)
+    return found, files
+
+
+def _benchmarks(path: Path) -> dict[str, Listed]:
+    try:
+        return listed_benchmarks(path.read_bytes())
+    except OSError as error:
+        raise MachineError(f"{path} can't be read ({error.strerror}): {_BRING}") from error
+    except UnreadableError as error:
+        raise MachineError(f"{path} {error}: move it away, {_BRING}") from error
+
+
+def _whole(folder: Path, say: Callable[[str], None]) -> Iterator[Results]:
+    for path in sorted(folder.glob("*.json")):
+        name = f"{folder.name}/{path.name}"
+        if not is_results(name) or path.name == "machine.json":
+            continue
+        try:
+            checked(name, path.read_bytes())
+            results = Results.load(str(path), machine_name=folder.name)
+        except UnreadableError as error:
+            say(f"warning: {path} is left out: it {error}")
+            continue
+        except (OSError, UserError) as error:
+            say(f"warning: {path} is left out: {error}")
+            continue
+        yield results
+
+
+def _gather(
+    results: Results,
+    position: int,
+    benchmarks: Mapping[str, Listed],
+    series: dict[tuple[str, str, tuple[str, ...]], _Series],
+) -> None:
+    versions = {name: {"version": listed.version} for name, listed in benchmarks.items()}
+    for name in sorted(results.get_result_keys(versions)):
+        if name.endswith(_REPEATS_TIME):
+            continue
+        params = benchmarks[name].params
+        for values, value in zip(itertools.product(*params), results.get_result_value(name, params), strict=True):
+            if not is_na(value) and isinstance(value, int | float) and 0 < value < _MOST:
+                points = series.setdefault((results.env_name, name, values), {})
+                points[position] = (results.commit_hash, float(value))
+
+
+def _steps(points: _Series, least_change: float) -> Iterator[_Step]:
+    """Yield each step between two levels that both have enough results."""
+    ordered = [points[position] for position in sorted(points)]
+    if len(ordered) < 2 * LEAST_RESULTS:
+        return
+    levels = [level for level in detect_steps([value for _, value in ordered]) if level[1] - level[0] >= LEAST_RESULTS]
+    for earlier, later in itertools.pairwise(levels):
+        (left, end, before, _, before_error), (start, right, after, _, after_error) = earlier, later
+        change = abs(after - before)
+        if change > least_change * before and change > max(before_error, after_error):
+            yield _Step(
+                good=ordered[end - 1][0],
+                bad=ordered[start][0],
+                before=before,
+                after=after,
+                latest=levels[-1][2],
+                results=(end - left, right - start),
+            )
+
+
+def _key(name: str, values: Sequence[str]) -> str:
+    """Return the cell's key from asv's name of the benchmark: without the method, where it is solwatch's."""
+    start, _, method = name.rpartition(".")
+    cell = start if method in TRACKS else name
+    return f"{cell}({', '.join(values)})" if values else cell
