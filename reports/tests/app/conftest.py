@@ -1,4 +1,4 @@
-"""A scratch repository with a toy op and a suite, for gates from end to end on the CPU."""
+"""A scratch repository with a toy op and a suite, for gates from end to end on the CPU; one with a remote."""
 
 import os
 import subprocess
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fakes.histories import bare, project
 from fakes.rounds import BASE, HEAD, FakeClock
 from fakes.workers import FakeServer, bench
 
@@ -183,3 +184,19 @@ def rounds(tmp_path: Path) -> Iterator[Callable[..., RoundRunner]]:
     for runner, server in made:
         runner.__exit__(None, None, None)
         assert [worker for worker in server.workers if worker.alive] == []
+
+
+@pytest.fixture
+def origin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a bare repository; home and temporary folders are the test's own."""
+    for folder in ("home", "tmp"):
+        (tmp_path / folder).mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+    return bare(tmp_path / "origin.git")
+
+
+@pytest.fixture
+def clone(tmp_path: Path, origin: Path) -> Path:
+    """Return a repository whose remote is ``origin``."""
+    return project(tmp_path / "clone", origin)
