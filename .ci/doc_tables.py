@@ -24,6 +24,7 @@ from solwatch.model.config import CellOverride, Config
 from solwatch.model.corpus import CorpusHeader, CorpusRound
 from solwatch.model.errors import ExitCode
 from solwatch.model.fleet import Runner
+from solwatch.model.history import ChangePoint, NoiseRow, Reported
 from solwatch.model.verdict import Label, Verdict
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -132,6 +133,9 @@ def markdown(rows: list[list[str]]) -> str:
 TABLES: dict[str, Callable[[], str]] = {
     "corpus-header": lambda: fields(CorpusHeader),
     "corpus-round": lambda: fields(CorpusRound),
+    "noise-row": lambda: fields(NoiseRow),
+    "reported": lambda: fields(Reported),
+    "change-point": lambda: fields(ChangePoint),
     "configuration": lambda: settings(Config),
     "acceptance": lambda: settings(Acceptance),
     "cell-override": lambda: settings(CellOverride),

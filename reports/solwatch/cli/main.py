@@ -18,6 +18,7 @@ from solwatch.cli.bisecting import bisect
 from solwatch.cli.build import build
 from solwatch.cli.commands import bench, calibrate, ceilings, doctor, gate, record, report, run, selftest
 from solwatch.cli.fleet import fleet
+from solwatch.cli.history import history
 from solwatch.model.errors import ExitCode, RequestError, SolwatchError
 from solwatch.model.plain import plain_lines
 
@@ -44,7 +45,7 @@ def solwatch() -> None:
 
 
 for command in (
-    gate, build, run, bench, report, accept, record, bisect, ceilings, doctor, selftest, calibrate, fleet,
+    gate, build, run, bench, report, accept, record, bisect, history, ceilings, doctor, selftest, calibrate, fleet,
 ):  # fmt: skip
     solwatch.add_command(command)
 
