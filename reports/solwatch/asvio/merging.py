@@ -126,7 +126,9 @@ def _read(whose: str, reader: Callable[[str, bytes], Document], path: str, conte
 
 def _document(content: bytes, version: int) -> Document:
     try:
-        found = json.loads(content)
+        found = json.loads(content.decode())  # UTF-8, as asv reads it; from bytes any encoding would do
+        if b"\\ud" in content.lower():
+            json.dumps(found, ensure_ascii=False).encode()  # fails for half a character, which nothing could print
     except (ValueError, RecursionError) as error:
         raise UnreadableError(f"is not whole JSON ({error})") from error
     if not isinstance(found, dict) or found.get("version") != version:
@@ -185,7 +187,7 @@ def _size(axes: list[list[str]]) -> int:
 def _converted(value: Any, kind: type[Any]) -> Any:
     try:
         return msgspec.convert(value, kind)
-    except (msgspec.ValidationError, OverflowError, RecursionError) as error:
+    except (msgspec.ValidationError, RecursionError) as error:
         raise UnreadableError(f"is not asv's ({error})") from error
 
 

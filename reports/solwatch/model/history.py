@@ -8,6 +8,10 @@ Id = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{12}$")]
 """Of a change point; it stands in issues as it is, and the file that it is read from can be anybody's."""
 
 
+Spread = Annotated[float, msgspec.Meta(ge=0, le=1000)]
+NullTime = Annotated[float, msgspec.Meta(ge=0, le=1000)]
+
+
 class NoiseRow(msgspec.Struct, frozen=True, kw_only=True):
     """What one gate of a commit against itself showed of one cell on one card.
 
@@ -27,8 +31,8 @@ class NoiseRow(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     cell: str
     rounds: int
-    spread: float
-    null_s: float | None = None
+    spread: Spread
+    null_s: NullTime | None = None
 
 
 class CellStep(msgspec.Struct, frozen=True, kw_only=True):

@@ -166,6 +166,8 @@ def test_lists_of_benchmarks_are_united_without_going_back_and_forth() -> None:
     [
         (PATH, b"{", "is not whole JSON"),
         (PATH, b"[" * 100_000, "is not whole JSON"),
+        (PATH, file({}).decode().encode("utf-16"), "is not whole JSON"),
+        (PATH, file({"b": [[1.0], [["\ud800"]]]}), "is not whole JSON"),
         (PATH, b"[1]", "is not in asv's format 2"),
         (PATH, b'{"version": 1}', "is not in asv's format 2"),
         (PATH, b'{"version": 2}', "is not asv's"),
