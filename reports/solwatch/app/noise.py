@@ -4,11 +4,13 @@ import statistics
 from collections.abc import Iterable
 from pathlib import Path
 
+from solwatch.app.condensing import replayed
 from solwatch.judge.series import Measured, log_ratios, rounds_by_cell, series
 from solwatch.model.errors import NothingMeasuredError, RequestError
 from solwatch.model.history import NoiseRow
 from solwatch.model.record import Record, RecordHeader
 from solwatch.stats.moments import moments
+from solwatch.workspace.corpus import is_corpus
 from solwatch.workspace.files import read_whole, write_atomically
 from solwatch.workspace.records import read_record
 from solwatch.workspace.rows import merged_rows, read_rows, write_rows
@@ -24,12 +26,12 @@ LEAST_ROUNDS = 3
 
 
 def add_noise(path: Path, results_dir: Path) -> list[NoiseRow]:
-    """Add the rows of the record in ``path`` to those below ``results_dir``, and return them.
+    """Add the rows of the record (or the corpus: a calibration's rounds) in ``path``, and return them.
 
-    A record that was added before changes nothing. Raises ``RequestError`` for a record that isn't of a commit
+    One that was added before changes nothing. Raises ``RequestError`` for a record that isn't of a commit
     against itself, and ``NothingMeasuredError`` when no cell has enough rounds.
     """
-    record = read_record(path)
+    record = replayed(path) if is_corpus(path) else read_record(path)
     _require_same_sides(path, record.header)
     rows = noise_rows(record)
     if not rows:
@@ -75,10 +77,11 @@ def joined_noise(first: Iterable[NoiseRow], second: Iterable[NoiseRow]) -> list[
 
 def _require_same_sides(path: Path, header: RecordHeader) -> None:
     base, head = header.base, header.head
-    if base is None or base.dirty or head.dirty or base.sha != head.sha or header.head_env is not None:
+    same = base is not None and (base.sha, base.build) == (head.sha, head.build) and header.base_env == header.head_env
+    if not same:
         raise RequestError(
-            f"{path} is not a gate of a commit against itself, only that shows noise alone: "
-            "`solwatch gate HEAD HEAD --measure-all` makes one"
+            f"{path} is not of a commit against itself, only that shows noise alone: "
+            "`solwatch gate HEAD HEAD --measure-all` and `solwatch calibrate` measure so"
         )
 
 

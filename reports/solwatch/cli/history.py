@@ -120,7 +120,7 @@ def issues(since: str | None, threshold: float) -> int:
 @click.argument("record", required=False, type=OUTPUT)
 @click.option("--show", is_flag=True, help="Show what is kept.")
 def noise(record: Path | None, show: bool) -> int:
-    """Keep the noise that RECORD, a gate of a commit against itself, shows of its cards."""
+    """Keep the noise that RECORD shows of its cards: a gate of a commit against itself, or a calibration's rounds."""
     from solwatch.app.noise import add_noise, kept_noise
     from solwatch.cli.showing import print_result, say
     from solwatch.render.noise import render_noise

@@ -66,6 +66,11 @@ def kept_rounds(path: Path) -> int:
     return len(read_lines(path)) - 1
 
 
+def is_corpus(path: Path) -> bool:
+    """Return whether ``path`` begins as a corpus does; raises ``RequestError`` when it can't be read."""
+    return read_whole(path).startswith(_FIRST_BYTES)
+
+
 def read_corpus(path: Path) -> Corpus:
     """Read a corpus file.
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from fakes.corpora import corpus, write
 from fakes.records import CPU, CPU_CEILINGS, FakeCell, commit, record
 
 from solwatch.app.noise import MOST_ROWS, NOISE, add_noise, joined_noise, kept_noise, noise_rows
@@ -63,17 +64,27 @@ def test_a_record_that_is_added_twice_is_kept_once(tmp_path: Path) -> None:
     assert sorted(kept_noise(tmp_path), key=lambda row: row.cell) == sorted(rows, key=lambda row: row.cell)
 
 
+def test_the_rounds_of_a_calibration_serve_as_well(tmp_path: Path) -> None:
+    made = corpus(CELLS, rounds=20)
+    same = msgspec.structs.replace(made, header=msgspec.structs.replace(made.header, base=made.header.head))
+    rows = {row.cell: row for row in add_noise(write(tmp_path / "a.rounds.jsonl", same), tmp_path)}
+    assert rows["a"].rounds == 20
+    assert rows["b"].spread > 5 * rows["a"].spread
+    with pytest.raises(RequestError, match="is not of a commit against itself"):
+        add_noise(write(tmp_path / "planted.jsonl", made), tmp_path)
+
+
 @pytest.mark.parametrize(
     "options",
     [
         {"head": commit("4be1c0ffee", "HEAD", "another")},
         {"alone": True},
-        {"head": msgspec.structs.replace(SAME, dirty=True)},
+        {"head": msgspec.structs.replace(SAME, dirty=True, build="another")},
     ],
 )
 def test_a_gate_of_two_commits_says_nothing_of_noise(tmp_path: Path, options: dict[str, object]) -> None:
     path = written(tmp_path / "gate.jsonl", aa(**options))
-    with pytest.raises(RequestError, match="is not a gate of a commit against itself"):
+    with pytest.raises(RequestError, match="is not of a commit against itself"):
         add_noise(path, tmp_path)
     assert not (tmp_path / NOISE).exists()
 
