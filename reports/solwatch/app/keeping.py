@@ -7,10 +7,13 @@ from solwatch.asvio.results import save_results
 from solwatch.judge.judgement import Judgement
 from solwatch.model.errors import SolwatchError
 from solwatch.model.record import Record
+from solwatch.render.annotations import render_annotations
 from solwatch.render.html import render_html
 from solwatch.render.json import render_json
+from solwatch.render.summary import render_summary
 from solwatch.workspace.files import write_atomically
 
+PAGE = "index.html"
 _UNWRITABLE = (SolwatchError, OSError, ValueError, OverflowError, RecursionError)
 """What a folder that isn't asv's, a file nested without end or a commit's impossible date lead to."""
 
@@ -43,8 +46,13 @@ def keep(record: Record, judgement: Judgement, root: Path, path: Path) -> Kept:
 
 
 def write_report(record: Record, judgement: Judgement, folder: Path) -> Path:
-    """Write ``index.html`` and ``report.json`` into ``folder`` and return the page's path; raises ``MachineError``."""
-    report, document = folder / "index.html", folder / "report.json"
-    write_atomically(report, render_html(record, judgement).encode())
-    write_atomically(document, render_json(record, judgement))
-    return report
+    """Write page, JSON, Markdown and annotations into ``folder``, return the page's path; raises ``MachineError``."""
+    files = {
+        PAGE: render_html(record, judgement).encode(),
+        "report.json": render_json(record, judgement),
+        "summary.md": render_summary(record, judgement).encode(),
+        "annotations.txt": render_annotations(record, judgement).encode(),
+    }
+    for name, content in files.items():
+        write_atomically(folder / name, content)
+    return folder / PAGE

@@ -36,6 +36,9 @@ MIN_EFFECT = click.option(
 MEASURE_ALL = click.option(
     "--measure-all", is_flag=True, help="Measure all cells, those too for which nothing that runs has changed."
 )
+GITHUB = click.option(
+    "--github", is_flag=True, help="In a step of GitHub Actions: add the summary to the job's, print annotations."
+)
 ENVIRONMENT = click.Path(path_type=Path)
 
 
@@ -67,17 +70,32 @@ def _two_sides(function: "Callable[..., Any]") -> "Callable[..., Any]":
 @click.option("--reference", "pinned", is_flag=True, help="Measure against the pinned reference, in BASE's place.")
 @click.option("--undecided", type=click.Choice(["pass", "fail"]), help="What an undecided cell does.")
 @MEASURE_ALL
+@GITHUB
 @_measuring
 def gate(
-    base: str | None, head: str | None, working_tree: bool, pinned: bool, undecided: str | None, **options: Any
+    base: str | None,
+    head: str | None,
+    working_tree: bool,
+    pinned: bool,
+    undecided: str | None,
+    github: bool,
+    **options: Any,
 ) -> int:
     """Measure HEAD (by default HEAD) against BASE in rounds of fresh processes and say whether it is slower.
 
     With --base-env and --head-env: one commit (by default HEAD) in two virtual environments, and no BASE. With
     --reference BASE is the commit that the setting reference pins.
     """
+    from solwatch.cli.github import require_step, tell_github
+    from solwatch.cli.showing import show
+
     base, head = _sides(base, head, working_tree, options, pinned=pinned)
-    return _compare(base, head, pinned=pinned, undecided=undecided, **options)
+    if github:
+        require_step()
+    outcome = _compared(base, head, pinned=pinned, undecided=undecided, **options)
+    if github:
+        tell_github(outcome)
+    return show(outcome)
 
 
 @click.command()
@@ -110,20 +128,27 @@ def bench(**options: Any) -> int:
 
 @click.command()
 @click.argument("record", required=False, type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--output", type=click.Path(file_okay=False, path_type=Path), help="Folder for index.html and JSON.")
-def report(record: Path | None, output: Path | None) -> int:
+@click.option("--output", type=click.Path(file_okay=False, path_type=Path), help="Folder for the page, JSON, Markdown.")
+@GITHUB
+def report(record: Path | None, output: Path | None, github: bool) -> int:
     """Judge a RECORD again (the newest by default), show it and write its page."""
     from solwatch.app.reporting import newest_record, reported
+    from solwatch.cli.github import require_step, tell_github
     from solwatch.cli.showing import show
     from solwatch.workspace.git import Repository
     from solwatch.workspace.settings import load_config
 
+    if github:
+        require_step()
     if record is None or output is None:
         root = Repository.open(Path.cwd()).root
         config = load_config(root, {})
         record = record or newest_record(root / config.records)
         output = output or root / config.report
-    return show(reported(record, output))
+    outcome = reported(record, output)
+    if github:
+        tell_github(outcome)
+    return show(outcome)
 
 
 @click.command()
@@ -289,9 +314,14 @@ def _sides(
     return base, None if working_tree else head
 
 
-def _compare(base: str | None, head: str | None, *, pinned: bool = False, **options: Any) -> int:
-    from solwatch.app.gate import compare
+def _compare(base: str | None, head: str | None, **options: Any) -> int:
     from solwatch.cli.showing import show
+
+    return show(_compared(base, head, **options))
+
+
+def _compared(base: str | None, head: str | None, *, pinned: bool = False, **options: Any) -> "Outcome":
+    from solwatch.app.gate import compare
 
     services, config = services_of(options)
     request = request_of(base, head, config, options)
@@ -299,8 +329,7 @@ def _compare(base: str | None, head: str | None, *, pinned: bool = False, **opti
         from solwatch.app.reference import against_reference
 
         request = against_reference(request, services)
-    outcome: Outcome = compare(request, services)
-    return show(outcome)
+    return compare(request, services)
 
 
 def request_of(base: str | None, head: str | None, config: "Config", options: dict[str, Any]) -> "Request":

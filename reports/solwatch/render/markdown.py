@@ -1,12 +1,14 @@
 """Markdown for GitHub: text from outside stands in code, where nothing in it is markup, a link or a mention."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from solwatch.model.plain import plain
 from solwatch.render.units import ABSENT
 
 _BACKTICKS = re.compile("`+")
+_FIGURE = re.compile(r"(?:[+−]?\d[\d.,]*(?: ?(?:%|×|[fpnµmkMGTP]?[sBJ]))?|[–…>]| )+")
+"""Figures in solwatch's own units: asv's units are text from outside."""
 
 
 def code(text: str, limit: int = 200) -> str:
@@ -14,9 +16,21 @@ def code(text: str, limit: int = 200) -> str:
     shown = plain(text, limit)
     if not shown:
         return ABSENT
-    fence = "`" * (max((len(run) for run in _BACKTICKS.findall(shown)), default=0) + 1)
+    fence = "`" * (_longest_run(shown) + 1)
     pad = " " if "`" in (shown[0], shown[-1]) else ""
     return f"{fence}{pad}{shown}{pad}{fence}"
+
+
+def figure(text: str) -> str:
+    """Return a figure as it is, and in code when anything else stands beside it."""
+    return text if _FIGURE.fullmatch(text) else code(text)
+
+
+def block(lines: Iterable[str]) -> list[str]:
+    """Return ``lines`` as a fenced block, whatever fences stand in them; their indentation is kept."""
+    shown = [line[: len(line) - len(line.lstrip(" "))] + plain(line) for line in lines]
+    fence = "`" * max(3, _longest_run("\n".join(shown)) + 1)
+    return [f"{fence}text", *shown, fence]
 
 
 def table_row(cells: Sequence[str]) -> str:
@@ -28,3 +42,28 @@ def table_head(titles: Sequence[str], *, right: int = 0) -> list[str]:
     """Return the first two lines of a table, its last ``right`` columns aligned to the right."""
     marks = ["---"] * (len(titles) - right) + ["---:"] * right
     return [table_row(titles), table_row(marks)]
+
+
+def folded(title: str, lines: Sequence[str]) -> list[str]:
+    """Return ``lines`` under a ``title`` (solwatch's own words) that a reader opens."""
+    return [f"<details><summary>{title}</summary>", "", *lines, "", "</details>", ""]
+
+
+def size_bytes(lines: Iterable[str]) -> int:
+    """Return what ``lines`` take, their line breaks included."""
+    return sum(len(line.encode()) + 1 for line in lines)
+
+
+def fitting(lines: Sequence[str], room_bytes: int) -> list[str]:
+    """Return the first of ``lines`` that fit into ``room_bytes``."""
+    kept = []
+    for line in lines:
+        room_bytes -= size_bytes([line])
+        if room_bytes < 0:
+            break
+        kept.append(line)
+    return kept
+
+
+def _longest_run(text: str) -> int:
+    return max((len(run) for run in _BACKTICKS.findall(text)), default=0)

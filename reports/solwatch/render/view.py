@@ -1,5 +1,6 @@
 """The view model: a record and its judgement as rows and lines that are ready to be shown."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -121,6 +122,15 @@ def report_view(record: Record, judgement: Judgement) -> ReportView:
         created=_date(header.created_at),
         version=plain(header.solwatch),
     )
+
+
+def worst_first(rows: Iterable[CellRow]) -> list[CellRow]:
+    """Return ``rows`` by verdict, slower ones by how much: what is cut off at the end matters least."""
+
+    def rank(row: CellRow) -> tuple[int, float]:
+        return SEVERITY.index(row.verdict_key), -(row.ratio or 0.0) if row.verdict_key is Verdict.SLOWER else 0.0
+
+    return sorted(rows, key=rank)
 
 
 def _row(index: int, cell: CellVerdict, facts: CellFacts) -> CellRow:

@@ -16,10 +16,12 @@ from solwatch.model.plain import hidden
 from solwatch.model.record import Environment, Record
 from solwatch.model.reference import Reference
 from solwatch.render.accepted import render_acceptance
+from solwatch.render.annotations import render_annotations
 from solwatch.render.ceilings import render_ceilings
 from solwatch.render.doctor import render_findings
 from solwatch.render.html import render_html
 from solwatch.render.json import render_json
+from solwatch.render.summary import render_summary
 from solwatch.render.terminal import render_terminal
 
 EVIL = "\x1b[31m\x7f\x07\x9b2J\u202e\u200f\u2066\u200b\U000e0041"
@@ -84,6 +86,8 @@ def test_no_format_shows_it(taken: Record) -> None:
     evil = poisoned(taken)
     assert seen(render_terminal(evil, judgement, width=200)) == set()
     assert seen(render_html(evil, judgement)) == set()
+    assert seen(render_summary(evil, judgement)) == set()
+    assert seen(render_annotations(evil, judgement)) == set()
     shown = render_json(evil, judgement).decode()
     assert seen(shown) == set()
     assert json.loads(shown)["header"]["head"]["subject"] == evil.header.head.subject, "escaped, not lost"

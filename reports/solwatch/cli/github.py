@@ -1,0 +1,29 @@
+"""What a command hands to the step of GitHub Actions that it runs in."""
+
+import os
+
+from solwatch.app.gate import Outcome
+from solwatch.cli.showing import print_result, say
+from solwatch.render.annotations import render_annotations
+from solwatch.render.summary import SUMMARY_BYTES, render_summary
+from solwatch.workspace.github_files import append_summary, summary_bytes
+
+
+def require_step() -> None:
+    """Raise ``RequestError`` outside a step, before anything is measured in vain."""
+    summary_bytes(os.environ)
+
+
+def tell_github(outcome: Outcome) -> None:
+    """Add the report to the step's summary and print its annotations."""
+    record, judgement = outcome.record, outcome.judgement
+    append_whole(render_summary(record, judgement, most_bytes=SUMMARY_BYTES - summary_bytes(os.environ)))
+    print_result(render_annotations(record, judgement).rstrip("\n"))
+
+
+def append_whole(text: str) -> None:
+    """Add ``text`` to the step's summary unless that would be too long to be shown at all."""
+    if summary_bytes(os.environ) + len(text.encode()) > SUMMARY_BYTES:
+        say("the step's summary is full: the report is in the artifacts")
+    else:
+        append_summary(os.environ, text)
