@@ -20,6 +20,7 @@ import msgspec
 
 import doc_figures
 from solwatch.model.acceptance import Acceptance
+from solwatch.model.ci_plan import Plan
 from solwatch.model.config import CellOverride, Config
 from solwatch.model.corpus import CorpusHeader, CorpusRound
 from solwatch.model.errors import ExitCode
@@ -131,6 +132,7 @@ def markdown(rows: list[list[str]]) -> str:
 
 
 TABLES: dict[str, Callable[[], str]] = {
+    "ci-plan": lambda: fields(Plan),
     "corpus-header": lambda: fields(CorpusHeader),
     "corpus-round": lambda: fields(CorpusRound),
     "noise-row": lambda: fields(NoiseRow),

@@ -16,6 +16,7 @@ from solwatch import __version__
 from solwatch.cli.accept import accept
 from solwatch.cli.bisecting import bisect
 from solwatch.cli.build import build
+from solwatch.cli.ci import ci
 from solwatch.cli.commands import bench, calibrate, ceilings, doctor, gate, record, report, run, selftest
 from solwatch.cli.fleet import fleet
 from solwatch.cli.history import history
@@ -45,7 +46,7 @@ def solwatch() -> None:
 
 
 for command in (
-    gate, build, run, bench, report, accept, record, bisect, history, ceilings, doctor, selftest, calibrate, fleet,
+    gate, build, run, bench, report, accept, record, bisect, history, ceilings, doctor, selftest, calibrate, ci, fleet,
 ):  # fmt: skip
     solwatch.add_command(command)
 

@@ -66,6 +66,10 @@ class Repository:
             raise RequestError(f"unknown commit {name!r}{self._hint(name)}")
         return self._describe(found, name)
 
+    def holds(self, name: str) -> bool:
+        """Return whether ``name`` (a hash or a full ref) is a commit that this clone has."""
+        return self.run("cat-file", "-e", f"{name}^{{commit}}", check=False).returncode == 0
+
     def parent(self, commit: Commit) -> Commit | None:
         """Return the first parent, ``None`` for a first commit.
 
@@ -77,7 +81,7 @@ class Repository:
         parents = [line.split()[1] for line in head.splitlines() if line.startswith("parent ")]
         if not parents:
             return None
-        if self.run("cat-file", "-e", f"{parents[0]}^{{commit}}", check=False).returncode != 0:
+        if not self.holds(parents[0]):
             raise RequestError(f"the parent of {commit.name} is not in this shallow clone: {_UNSHALLOW}")
         return self._describe(parents[0], f"{commit.name}^")
 
