@@ -1,11 +1,24 @@
 """``solwatch ci``: the steps of a pipeline, which run on a terminal too."""
 
 import os
+import re
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from solwatch.cli.commands import MEASURE_ALL, measuring, request_of, services_of
+from solwatch.cli.ending import ending
+from solwatch.model.errors import ExitCode
+
+if TYPE_CHECKING:
+    import msgspec
+
+    from solwatch.app.session import Request, Services
+    from solwatch.model.entry_verdict import EntryVerdict
+
 FILE = click.Path(dir_okay=False, path_type=Path)
+FOLDER_OR_ZIP = click.Path(path_type=Path)
 GITHUB = click.option("--github", is_flag=True, help="In a step of GitHub Actions: hand outputs and summary to it.")
 
 
@@ -32,7 +45,6 @@ def plan(
     from solwatch.cli.showing import print_result
     from solwatch.model.ci_event import Event
     from solwatch.render.ci_plan import plan_outputs, render_plan
-    from solwatch.workspace.files import write_atomically
     from solwatch.workspace.git import Repository
     from solwatch.workspace.github_files import set_outputs
     from solwatch.workspace.settings import load_config
@@ -46,10 +58,90 @@ def plan(
     else:
         made = planned(repository, config, name, read_event(event_file) if event_file else Event())
     if output is not None:
-        import msgspec
-
-        write_atomically(output, msgspec.json.encode(made) + b"\n")
+        _write(output, made)
     if github:
         set_outputs(os.environ, plan_outputs(made))
     print_result(render_plan(made))
     return 0
+
+
+def _entry_name(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
+    for name in [value] if isinstance(value, str) else value:
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name):
+            raise click.BadParameter(f"{name!r}: allowed are up to 64 letters, digits, dots, hyphens and underscores")
+    return value
+
+
+@ci.command()
+@click.argument("base")
+@click.argument("head", default="HEAD")
+@click.option("--entry", default="gate", show_default=True, metavar="NAME", callback=_entry_name, help="Fleet entry.")
+@click.option("--trial", type=click.IntRange(1, 100), default=1, show_default=True, help="1 the gate, 2 its retry.")
+@click.option("--run", type=click.IntRange(1, 10**15), envvar="GITHUB_RUN_ID", show_envvar=True, help="Workflow's run.")
+@click.option("--attempt", type=click.IntRange(1, 10_000), default=1, envvar="GITHUB_RUN_ATTEMPT", show_envvar=True)
+@click.option("--reuse", type=FOLDER_OR_ZIP, multiple=True, help="Verdicts of earlier runs, only of trusted ones.")
+@click.option("--verdict", "path", type=FILE, default="build/verdict.json", show_default=True, metavar="FILE")
+@click.option("--undecided", type=click.Choice(["pass", "fail"]), help="What an undecided cell does.")
+@MEASURE_ALL
+@GITHUB
+@measuring
+def gate(
+    base: str,
+    head: str,
+    entry: str,
+    trial: int,
+    run: int | None,
+    attempt: int,
+    reuse: tuple[Path, ...],
+    path: Path,
+    github: bool,
+    **options: Any,
+) -> int:
+    """Gate HEAD against BASE, write its exit code and verdict to a file, and end with 0 so that it is kept.
+
+    Ends with 3 when that file can't be written, and with 130 when interrupted.
+    """
+    from solwatch.app.clock import SystemClock
+    from solwatch.app.entry_gate import Place, ended, located, opened, reused
+    from solwatch.cli.github import annotate, require_step
+    from solwatch.cli.showing import say
+
+    if github:
+        require_step()
+    place = Place(entry=entry, run=str(run) if run else None, attempt=attempt, trial=trial)
+    verdict = opened(place, SystemClock().now())
+    _write(path, verdict)  # what a job leaves that is ended from outside
+    try:
+        services, config = services_of(options)
+        request = request_of(base, head, config, options)
+        verdict = located(verdict, request, services)
+        verdict = reused(verdict, request, services, reuse) or _gated(verdict, request, services, github)
+    except (Exception, KeyboardInterrupt) as error:
+        said, code = ending(error)
+        say(f"solwatch: {said}")
+        verdict = ended(verdict, code, said.splitlines()[0] if said else type(error).__name__)
+        if github:
+            annotate(verdict)
+    _write(path, verdict)
+    say(f"verdict: {path}: {verdict.word} (exit code {verdict.code})")
+    return ExitCode.INTERRUPTED if verdict.code == int(ExitCode.INTERRUPTED) else ExitCode.OK
+
+
+def _gated(verdict: "EntryVerdict", request: "Request", services: "Services", github: bool) -> "EntryVerdict":
+    from solwatch.app.entry_gate import judged
+    from solwatch.app.gate import compare
+    from solwatch.cli.github import tell_github
+    from solwatch.cli.showing import show
+
+    outcome = compare(request, services)
+    if github:
+        tell_github(outcome)
+    return judged(verdict, outcome, show(outcome))
+
+
+def _write(path: Path, document: "msgspec.Struct") -> None:
+    import msgspec
+
+    from solwatch.workspace.files import write_atomically
+
+    write_atomically(path, msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n")

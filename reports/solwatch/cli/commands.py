@@ -47,7 +47,8 @@ BUILDS = click.option(
 )
 
 
-def _measuring(function: "Callable[..., Any]") -> "Callable[..., Any]":
+def measuring(function: "Callable[..., Any]") -> "Callable[..., Any]":
+    """Give a command the options of all that measure."""
     for option in (MIN_EFFECT, BUDGET, ROUNDS, SEED, BENCH, SET, GPUS, DEVICE):
         function = option(function)
     return function
@@ -71,7 +72,7 @@ def _two_sides(function: "Callable[..., Any]") -> "Callable[..., Any]":
 @click.option("--undecided", type=click.Choice(["pass", "fail"]), help="What an undecided cell does.")
 @MEASURE_ALL
 @GITHUB
-@_measuring
+@measuring
 def gate(
     base: str | None,
     head: str | None,
@@ -103,7 +104,7 @@ def gate(
 @click.option("--working-tree", is_flag=True, help="Measure the files as they are now.")
 @BUILDS
 @click.option("--env", "head_env", type=ENVIRONMENT, metavar="PATH", help="Virtual environment to measure in.")
-@_measuring
+@measuring
 def run(commit: str, working_tree: bool, **options: Any) -> int:
     """Measure COMMIT alone: times, speed-of-light scores, energy."""
     if working_tree and commit != "HEAD":
@@ -113,7 +114,7 @@ def run(commit: str, working_tree: bool, **options: Any) -> int:
 
 @click.command()
 @MEASURE_ALL
-@_measuring
+@measuring
 def bench(**options: Any) -> int:
     """Measure HEAD against its parent, quick set; HEAD alone on a first commit."""
     from solwatch.workspace.git import Repository
@@ -333,6 +334,7 @@ def _compared(base: str | None, head: str | None, *, pinned: bool = False, **opt
 
 
 def request_of(base: str | None, head: str | None, config: "Config", options: dict[str, Any]) -> "Request":
+    """Return what the options ask for."""
     from solwatch.app.session import Request
     from solwatch.model.cell import CellSelection
 
@@ -358,6 +360,7 @@ def _command() -> str:
 
 
 def services_of(options: dict[str, Any]) -> "tuple[Services, Config]":
+    """Return what a plot is handed, and the settings with the options on top."""
     from solwatch.workspace.git import Repository
     from solwatch.workspace.settings import load_config
 

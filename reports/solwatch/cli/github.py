@@ -4,7 +4,8 @@ import os
 
 from solwatch.app.gate import Outcome
 from solwatch.cli.showing import print_result, say
-from solwatch.render.annotations import render_annotations
+from solwatch.model.entry_verdict import EntryVerdict
+from solwatch.render.annotations import annotation, render_annotations
 from solwatch.render.summary import SUMMARY_BYTES, render_summary
 from solwatch.workspace.github_files import append_summary, summary_bytes
 
@@ -19,6 +20,11 @@ def tell_github(outcome: Outcome) -> None:
     record, judgement = outcome.record, outcome.judgement
     append_whole(render_summary(record, judgement, most_bytes=SUMMARY_BYTES - summary_bytes(os.environ)))
     print_result(render_annotations(record, judgement).rstrip("\n"))
+
+
+def annotate(verdict: EntryVerdict) -> None:
+    """Print one annotation for a gate that has no report."""
+    print_result(annotation("error", f"{verdict.word} on {verdict.entry}", verdict.text))
 
 
 def append_whole(text: str) -> None:

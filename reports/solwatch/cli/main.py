@@ -5,8 +5,6 @@ import io
 import os
 import signal
 import sys
-import tempfile
-import traceback
 from collections.abc import Sequence
 from types import FrameType
 
@@ -18,9 +16,10 @@ from solwatch.cli.bisecting import bisect
 from solwatch.cli.build import build
 from solwatch.cli.ci import ci
 from solwatch.cli.commands import bench, calibrate, ceilings, doctor, gate, record, report, run, selftest
+from solwatch.cli.ending import ending
 from solwatch.cli.fleet import fleet
 from solwatch.cli.history import history
-from solwatch.model.errors import ExitCode, RequestError, SolwatchError
+from solwatch.model.errors import ExitCode, RequestError
 from solwatch.model.plain import plain_lines
 
 EXIT_CODES = """
@@ -70,24 +69,13 @@ def outcome(arguments: Sequence[str] | None = None) -> int:
                 signal.signal(number, _interrupt)
         code = solwatch.main(arguments and list(arguments), prog_name="solwatch", standalone_mode=False)
         return int(code or ExitCode.OK)
-    except (KeyboardInterrupt, click.Abort):
-        return _end("interrupted", ExitCode.INTERRUPTED)
     except SystemExit:  # click's own answer to a reader that went away, always 1
         return ExitCode.UNTRUSTED
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         return ExitCode.USAGE
-    except click.UsageError as error:
-        hint = f"; try '{error.ctx.command_path} --help'" if error.ctx else ""
-        return _end(f"{error.format_message().rstrip('.')}{hint}", ExitCode.USAGE)
-    except click.ClickException as error:
-        return _end(error.format_message(), ExitCode.USAGE)
-    except SolwatchError as error:
-        return _end(str(error), error.exit_code)
-    except OSError as error:
-        return _end(f"{error.strerror or error}: {error.filename or 'standard output'}", ExitCode.UNTRUSTED)
-    except Exception as error:
-        return _end(f"internal error: {type(error).__name__}: {error}; {_kept_trace()}", ExitCode.UNTRUSTED)
+    except (Exception, KeyboardInterrupt) as error:
+        return _end(*ending(error))
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
@@ -98,16 +86,6 @@ def _end(message: str, code: ExitCode) -> int:
     with contextlib.suppress(OSError):  # nobody can be told; the code still says it
         click.echo(plain_lines(f"solwatch: {message}"), err=True)
     return int(code)
-
-
-def _kept_trace() -> str:
-    """Write the current traceback to a file and say where."""
-    try:
-        with tempfile.NamedTemporaryFile("w", prefix="solwatch-", suffix=".trace", delete=False) as kept:
-            traceback.print_exc(file=kept)
-    except OSError:
-        return "the traceback could not be kept"
-    return f"the traceback is in {kept.name}"
 
 
 if __name__ == "__main__":

@@ -4,7 +4,9 @@ from typing import Annotated, Literal
 
 import msgspec
 
-Sha = Annotated[str, msgspec.Meta(pattern="^(?:[0-9a-f]{40}|[0-9a-f]{64})$", description="a commit's or a tree's hash")]
+Sha = Annotated[
+    str, msgspec.Meta(pattern=r"^(?:[0-9a-f]{40}|[0-9a-f]{64})\Z", description="a commit's or a tree's hash")
+]
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):

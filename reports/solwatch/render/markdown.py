@@ -6,6 +6,10 @@ from collections.abc import Iterable, Sequence
 from solwatch.model.plain import plain
 from solwatch.render.units import ABSENT
 
+CUT_BYTES = 200
+"""Kept free for a line that says what was cut, and for fences."""
+
+_WHY = "Why"
 _BACKTICKS = re.compile("`+")
 _FIGURE = re.compile(r"(?:[+−]?\d[\d.,]*(?: ?(?:%|×|[fpnµmkMGTP]?[sBJ]))?|[–…>]| )+")
 """Figures in solwatch's own units: asv's units are text from outside."""
@@ -47,6 +51,24 @@ def table_head(titles: Sequence[str], *, right: int = 0) -> list[str]:
 def folded(title: str, lines: Sequence[str]) -> list[str]:
     """Return ``lines`` under a ``title`` (solwatch's own words) that a reader opens."""
     return [f"<details><summary>{title}</summary>", "", *lines, "", "</details>", ""]
+
+
+def reasons(said: Sequence[Sequence[str]], room_bytes: int) -> list[str]:
+    """Return the lines of each cell under a fold, whole cells only, as many as fit; the others are counted."""
+    kept: list[str] = []
+    room_bytes -= size_bytes(folded(_WHY, block([]))) + CUT_BYTES
+    for left, lines in zip(range(len(said), 0, -1), said, strict=True):
+        room_bytes -= size_bytes(lines)
+        if room_bytes < 0:
+            kept.append(f"and the reasons of {cells(left)} more; the report has all")
+            break
+        kept += lines
+    return folded(_WHY, block(kept)) if kept else []
+
+
+def cells(count: int) -> str:
+    """Return ``1 cell`` or ``2 cells``."""
+    return f"{count} cell{'s' if count != 1 else ''}"
 
 
 def size_bytes(lines: Iterable[str]) -> int:

@@ -4,7 +4,17 @@ from solwatch.judge.judgement import Judgement
 from solwatch.model.record import Record
 from solwatch.model.verdict import Verdict
 from solwatch.render.headline import verdict_word
-from solwatch.render.markdown import block, code, figure, fitting, folded, size_bytes, table_head, table_row
+from solwatch.render.markdown import (
+    CUT_BYTES,
+    cells,
+    code,
+    figure,
+    fitting,
+    reasons,
+    size_bytes,
+    table_head,
+    table_row,
+)
 from solwatch.render.view import CellRow, ReportView, report_view, worst_first
 
 SUMMARY_BYTES = 1 << 20
@@ -14,9 +24,6 @@ EXPLAINED = frozenset(Verdict) - {Verdict.FASTER, Verdict.UNCHANGED, Verdict.NEW
 """Verdicts whose evidence is given."""
 
 MOST_NOTES = 20
-_CUT_BYTES = 200
-"""Kept free for the line that says what was cut, and for the lines that fold."""
-
 _TITLES = ["cell", "verdict", "head/base", "95 % interval", "MDE", "base", "head", "SOL"]
 _RIGHT = 6
 
@@ -27,8 +34,8 @@ def render_summary(record: Record, judgement: Judgement, *, most_bytes: int = SU
     opening, closing = _opening(view), _closing(view)
     room = most_bytes - size_bytes([*opening, *closing])
     table = _table([*worst_first(view.rows), *view.peers], room)
-    reasons = _reasons(view, room - size_bytes(table))
-    return "\n".join([*opening, *table, *reasons, *closing]) + "\n"
+    said = [_reason(row) for row in worst_first(view.rows) if row.verdict_key in EXPLAINED]
+    return "\n".join([*opening, *table, *reasons(said, room - size_bytes(table)), *closing]) + "\n"
 
 
 def _opening(view: ReportView) -> list[str]:
@@ -54,9 +61,9 @@ def _table(rows: list[CellRow], room_bytes: int) -> list[str]:
     if not rows:
         return []
     head = table_head(_TITLES, right=_RIGHT)
-    lines = fitting([_row(row) for row in rows], room_bytes - size_bytes(head) - _CUT_BYTES)
+    lines = fitting([_row(row) for row in rows], room_bytes - size_bytes(head) - CUT_BYTES)
     left = len(rows) - len(lines)
-    return [*head, *lines, "", *([f"and {_cells(left)} more; the report has all", ""] if left else [])]
+    return [*head, *lines, "", *([f"and {cells(left)} more; the report has all", ""] if left else [])]
 
 
 def _row(row: CellRow) -> str:
@@ -67,23 +74,5 @@ def _row(row: CellRow) -> str:
     return table_row([code(row.key), said, *map(figure, figures)])
 
 
-def _reasons(view: ReportView, room_bytes: int) -> list[str]:
-    """Return the evidence of the cells that need explaining, whole cells only."""
-    said = [_reason(row) for row in worst_first(view.rows) if row.verdict_key in EXPLAINED]
-    kept: list[str] = []
-    room_bytes -= size_bytes(folded("Why", block([]))) + _CUT_BYTES
-    for left, lines in zip(range(len(said), 0, -1), said, strict=True):
-        room_bytes -= size_bytes(lines)
-        if room_bytes < 0:
-            kept.append(f"and the reasons of {_cells(left)} more; the report has all")
-            break
-        kept += lines
-    return folded("Why", block(kept)) if kept else []
-
-
 def _reason(row: CellRow) -> list[str]:
     return [f"{row.verdict_text}: {row.key} ({row.reason})", *(f"  - {sentence}" for sentence in row.evidence)]
-
-
-def _cells(count: int) -> str:
-    return f"{count} cell{'s' if count != 1 else ''}"
