@@ -23,9 +23,11 @@ from solwatch.model.acceptance import Acceptance
 from solwatch.model.ci_plan import Plan
 from solwatch.model.config import CellOverride, Config
 from solwatch.model.corpus import CorpusHeader, CorpusRound
+from solwatch.model.entry_verdict import EntryVerdict
 from solwatch.model.errors import ExitCode
 from solwatch.model.fleet import Runner
 from solwatch.model.history import ChangePoint, NoiseRow, Reported
+from solwatch.model.joint_verdict import JointVerdict
 from solwatch.model.verdict import Label, Verdict
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -133,6 +135,8 @@ def markdown(rows: list[list[str]]) -> str:
 
 TABLES: dict[str, Callable[[], str]] = {
     "ci-plan": lambda: fields(Plan),
+    "entry-verdict": lambda: fields(EntryVerdict),
+    "joint-verdict": lambda: fields(JointVerdict),
     "corpus-header": lambda: fields(CorpusHeader),
     "corpus-round": lambda: fields(CorpusRound),
     "noise-row": lambda: fields(NoiseRow),

@@ -35,14 +35,19 @@ def joined(
     entries: Sequence[str] = (),
     plan: Plan | None = None,
     build: BuildResult = "success",
+    doubts: Sequence[str] = (),
 ) -> JointVerdict:
-    """Return the joint verdict; ``entries``: those that must have one, whoever has one when empty."""
+    """Return the joint verdict; ``entries``: those that must have one, whoever has one when empty.
+
+    ``doubts``: what is known already not to be trusted, a line each.
+    """
     if plan is not None and not plan.needed:
         return _joint(ExitCode.OK, f"nothing to measure: {plan.reason}", plan, build)
     if build != "success":
         code, text = _OF_BUILDS[build]
         return _joint(code, text, plan, build)
     trusted, problems = _trusted(found, entries, plan)
+    problems = [*doubts, *problems]
     results = [_result([one for one in trusted if one.entry == entry], entry) for entry in _named(entries, trusted)]
     if not results and not problems:
         problems = ["no verdict arrived from any entry"]

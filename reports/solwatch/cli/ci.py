@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from solwatch.app.session import Request, Services
     from solwatch.model.entry_verdict import EntryVerdict
+    from solwatch.model.joint_verdict import BuildResult
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER_OR_ZIP = click.Path(path_type=Path)
@@ -72,6 +73,12 @@ def _entry_name(context: click.Context, parameter: click.Parameter, value: Any) 
     return value
 
 
+def _address(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    if value and not re.fullmatch(r"https://[A-Za-z0-9.-]+(?::[0-9]+)?(?:/[A-Za-z0-9._-]+)*", value):
+        raise click.BadParameter(f"{value!r}: allowed is https://host/path of letters, digits, dots and hyphens")
+    return value
+
+
 @ci.command()
 @click.argument("base")
 @click.argument("head", default="HEAD")
@@ -125,6 +132,102 @@ def gate(
     _write(path, verdict)
     say(f"verdict: {path}: {verdict.word} (exit code {verdict.code})")
     return ExitCode.INTERRUPTED if verdict.code == int(ExitCode.INTERRUPTED) else ExitCode.OK
+
+
+SOURCES = click.argument("sources", nargs=-1, required=True, type=FOLDER_OR_ZIP, metavar="FOLDER...")
+MATRIX = click.option("--matrix", metavar="JSON", help="What 'solwatch fleet matrix' gave: every entry must have said.")
+
+
+@ci.command()
+@SOURCES
+@MATRIX
+@click.option("--entry", "entries", multiple=True, metavar="NAME", callback=_entry_name, help="The same, by name.")
+@click.option("--plan", "plan_text", metavar="JSON", help="Output 'plan' of 'solwatch ci plan'.")
+@click.option(
+    "--build-result",
+    type=click.Choice(["success", "head", "base", "failure", "cancelled", "skipped"]),
+    default="success",
+    show_default=True,
+    help="How the build ended: the job's result, or the side that does not build.",
+)
+@click.option("--output", type=FILE, metavar="FILE", help="Write the joint verdict as JSON, for 'solwatch ci comment'.")
+@GITHUB
+def verdict(
+    sources: tuple[Path, ...],
+    matrix: str | None,
+    entries: tuple[str, ...],
+    plan_text: str | None,
+    build_result: "BuildResult",
+    output: Path | None,
+    github: bool,
+) -> int:
+    """Join what all entries of the fleet and their retries said (verdict.json below FOLDERs) into one exit code."""
+    from solwatch.app.handed_over import jobs_of, plan_from, verdicts_in
+    from solwatch.app.joining import joined
+    from solwatch.cli.github import require_step, tell_joint
+    from solwatch.cli.showing import print_result
+    from solwatch.render.annotations import without_commands
+    from solwatch.render.joint import render_joint_line
+
+    if github:
+        require_step()
+    planned = plan_from(plan_text) if plan_text is not None else None
+    joint = joined(
+        verdicts_in(sources),
+        entries=[*entries, *(jobs_of(matrix) if matrix is not None else ())],
+        plan=planned.value if planned else None,
+        build=build_result,
+        doubts=[f"{planned.where}: {planned.problem}"] if planned and planned.problem else [],
+    )
+    if output is not None:
+        _write(output, joint)
+    if github:
+        tell_joint(joint)
+    print_result(without_commands(render_joint_line(joint)))
+    return joint.code
+
+
+@ci.command()
+@SOURCES
+@click.option("--matrix", required=True, metavar="JSON", help="What 'solwatch fleet matrix' gave.")
+@GITHUB
+def retry(sources: tuple[Path, ...], matrix: str, github: bool) -> int:
+    """Print the matrix of the entries that a second trial may help: exit code 3 or 4, or no verdict at all."""
+    from solwatch.app.handed_over import jobs_of, matrix_of, verdicts_in
+    from solwatch.app.joining import joined, to_retry
+    from solwatch.cli.showing import print_result
+    from solwatch.workspace.github_files import set_outputs
+
+    jobs = jobs_of(matrix)
+    names = to_retry(joined(verdicts_in(sources), entries=list(jobs)))
+    left = matrix_of([job for name, job in jobs.items() if name in names])
+    if github:
+        set_outputs(os.environ, {"matrix": left, "needed": "true" if names else "false"})
+    print_result(left)
+    return 0
+
+
+@ci.command()
+@click.argument("source", type=FOLDER_OR_ZIP)
+@click.option("--head", metavar="SHA", help="The commit that the verdict must be of, from the event.")
+@click.option("--run-url", default="", metavar="URL", callback=_address, help="Where the reports are, from the event.")
+@click.option("--output", type=FILE, metavar="FILE", help="Write the comment there.")
+def comment(source: Path, head: str | None, run_url: str, output: Path | None) -> int:
+    """Print the pull request's comment from SOURCE, a folder or zip with joint.json that is taken for hostile.
+
+    Which pull request it belongs to is for the caller to know, never for SOURCE.
+    """
+    from solwatch.app.handed_over import joint_in
+    from solwatch.cli.showing import print_result
+    from solwatch.render.annotations import without_commands
+    from solwatch.render.joint import render_comment
+    from solwatch.workspace.files import write_atomically
+
+    text = render_comment(joint_in(source, head), run_url=run_url)
+    if output is not None:
+        write_atomically(output, text.encode())
+    print_result(without_commands(text).rstrip("\n"))
+    return 0
 
 
 def _gated(verdict: "EntryVerdict", request: "Request", services: "Services", github: bool) -> "EntryVerdict":

@@ -4,10 +4,12 @@ import os
 
 from solwatch.app.gate import Outcome
 from solwatch.cli.showing import print_result, say
-from solwatch.model.entry_verdict import EntryVerdict
+from solwatch.model.entry_verdict import WORDS, EntryVerdict
+from solwatch.model.joint_verdict import JointVerdict
 from solwatch.render.annotations import annotation, render_annotations
+from solwatch.render.joint import render_joint
 from solwatch.render.summary import SUMMARY_BYTES, render_summary
-from solwatch.workspace.github_files import append_summary, summary_bytes
+from solwatch.workspace.github_files import append_summary, set_outputs, summary_bytes
 
 
 def require_step() -> None:
@@ -25,6 +27,14 @@ def tell_github(outcome: Outcome) -> None:
 def annotate(verdict: EntryVerdict) -> None:
     """Print one annotation for a gate that has no report."""
     print_result(annotation("error", f"{verdict.word} on {verdict.entry}", verdict.text))
+
+
+def tell_joint(joint: JointVerdict) -> None:
+    """Set code and word as outputs, add the joint verdict to the step's summary, annotate what is not a pass."""
+    set_outputs(os.environ, {"code": str(joint.code), "word": WORDS[joint.code]})
+    append_whole(render_joint(joint))
+    if joint.code:
+        print_result(annotation("error", WORDS[joint.code], joint.text))
 
 
 def append_whole(text: str) -> None:

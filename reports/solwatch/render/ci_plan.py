@@ -1,5 +1,7 @@
 """A plan in three lines, and as the outputs of a step."""
 
+import msgspec
+
 from solwatch.model.ci_plan import Plan
 from solwatch.model.plain import plain
 from solwatch.render.units import ABSENT
@@ -18,4 +20,5 @@ def plan_outputs(plan: Plan) -> dict[str, str]:
         "head": plan.head or "",
         "needed": "true" if plan.needed else "false",
         "reason": plain(plan.reason),
+        "plan": msgspec.json.encode(plan).decode(),
     }

@@ -29,13 +29,8 @@ MARKER = "<!-- solwatch:comment -->"
 """First line of the comment, by which it is found again and replaced."""
 
 MOST_PROBLEMS = 10
-_TITLES = {
-    "pass": "PASS",
-    "fail": "FAIL",
-    "refused": "REFUSED: the request is wrong",
-    "infrastructure": "INFRASTRUCTURE: no verdict on this change",
-    "undecided": "NOTHING DECIDED",
-}
+_INFRASTRUCTURE = "INFRASTRUCTURE: no verdict on this change"
+_TITLES = {0: "PASS", 1: "FAIL", 2: "REFUSED: the request is wrong", 4: "NOTHING DECIDED"}
 
 
 def render_comment(joint: JointVerdict, *, run_url: str = "") -> str:
@@ -60,14 +55,14 @@ def render_joint(
 
 def render_joint_line(joint: JointVerdict) -> str:
     """Return the verdict and a line for each entry and each problem, without markup."""
-    lines = [f"{_TITLES.get(joint.word, 'NOT KNOWN')}: {plain(joint.text)}"]
+    lines = [f"{_TITLES.get(joint.code, _INFRASTRUCTURE)}: {plain(joint.text)}"]
     lines += [f"  {one.entry}: {_word(one)}: {plain(_text(one))}{_trials(one)}" for one in joint.entries]
     lines += [f"  not trusted: {plain(problem)}" for problem in joint.problems]
     return "\n".join(lines)
 
 
 def _opening(joint: JointVerdict) -> list[str]:
-    lines = [f"### {_TITLES.get(joint.word, 'NOT KNOWN')}", "", code(joint.text, 400), ""]
+    lines = [f"### {_TITLES.get(joint.code, _INFRASTRUCTURE)}", "", code(joint.text, 400), ""]
     plan = joint.plan
     if plan is not None and plan.base and plan.head:
         lines += [f"{code(plan.head[:10])} against {code(plan.base[:10])}", ""]
@@ -79,7 +74,7 @@ def _closing(joint: JointVerdict, run_url: str) -> list[str]:
     if (left := len(joint.problems) - MOST_PROBLEMS) > 0:
         lines.append(f"- and {left} more that can't be trusted")
     plan = joint.plan
-    if joint.word == "fail" and plan is not None and plan.base and plan.head:
+    if joint.code == 1 and plan is not None and plan.base and plan.head:
         lines.append(f"- to see it: `solwatch gate {plan.base[:10]} {plan.head[:10]}`")
     if run_url:
         lines.append(f"- reports of all cells: {run_url}")

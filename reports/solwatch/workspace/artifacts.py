@@ -16,7 +16,6 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from solwatch.model.errors import RequestError
 from solwatch.model.plain import plain
 
 MOST_BYTES = 1 << 20
@@ -46,25 +45,26 @@ class Found(Generic[T]):
 def found_in(source: Path, name: str, kind: type[T]) -> list[Found[T]]:
     """Return what ``source`` holds under ``name``: in a folder itself or in folders right below, or in an archive.
 
-    Raises ``RequestError`` when ``source`` is neither; whatever is wrong with its content is told in the result.
+    Whatever is wrong, with the source itself too, is told in the result: nothing is raised.
     """
     if source.is_symlink() or not source.exists():
-        raise RequestError(f"{source} is no folder and no zip file: name what was downloaded")
+        return [Found(where=plain(str(source), 80), problem="there is nothing")]
     places = _in_folder(source, name) if source.is_dir() else _in_archive(source, name)
     found: list[Found[T]] = []
     try:
         for where, content in places:
             if len(found) == MOST_FILES:
                 raise NotTrusted(f"more than {MOST_FILES} files named {name}")
-            found.append(_decoded(where, content, kind))
+            found.append(
+                decoded(where, content, kind) if isinstance(content, bytes) else Found(where=where, problem=content)
+            )
     except NotTrusted as error:
         found.append(Found(where=plain(source.name, 80), problem=str(error)))
     return found
 
 
-def _decoded(where: str, content: bytes | str, kind: type[T]) -> Found[T]:
-    if isinstance(content, str):
-        return Found(where=where, problem=content)
+def decoded(where: str, content: bytes, kind: type[T]) -> Found[T]:
+    """Return JSON as a ``kind``, or what is wrong with it."""
     try:
         return Found(where=where, value=msgspec.json.decode(content, type=kind))
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
@@ -94,9 +94,10 @@ def _read(path: Path) -> bytes:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise NotTrusted(f"can't be read, or is a link: {error.strerror}") from error
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise NotTrusted("not an ordinary file")
     with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise NotTrusted("not an ordinary file")
         return _bounded(file.read(MOST_BYTES + 1))
 
 

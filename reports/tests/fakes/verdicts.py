@@ -77,7 +77,7 @@ def poisoned_json(value: Any, text: str) -> bytes:
 
 
 _TYPED = frozenset(
-    "schema entry code sha tree policy run verdict reason labels base head event result created_at counts".split()
+    "schema entry code sha tree policy run verdict reason labels base head build counts".split()
 )
 
 

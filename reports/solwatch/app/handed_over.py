@@ -1,0 +1,71 @@
+"""What jobs hand to each other, read where nothing of it is trusted: verdicts, plans, a joint verdict, a matrix."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from solwatch.app.entry_gate import VERDICT_FILE
+from solwatch.model.ci_plan import Plan
+from solwatch.model.entry_verdict import EntryName, EntryVerdict
+from solwatch.model.errors import MachineError, RequestError
+from solwatch.model.joint_verdict import JointVerdict
+from solwatch.workspace.artifacts import Found, decoded, found_in
+
+JOINT_FILE = "joint.json"
+
+Job = dict[str, Any]
+
+
+class _Named(msgspec.Struct, frozen=True):
+    name: EntryName
+
+
+class _Matrix(msgspec.Struct, frozen=True):
+    include: list[Job]
+
+
+def verdicts_in(sources: Sequence[Path]) -> list[Found[EntryVerdict]]:
+    """Return all verdicts below folders or in archives, in one of them or right below it."""
+    return [one for source in sources for one in found_in(source, VERDICT_FILE, EntryVerdict)]
+
+
+def plan_from(text: str) -> Found[Plan]:
+    """Return a plan from the JSON that ``ci plan`` gave out."""
+    return decoded("the plan", text.encode(errors="replace"), Plan)
+
+
+def jobs_of(matrix: str) -> dict[str, Job]:
+    """Return entry -> job of a workflow's matrix as JSON; raises ``RequestError``."""
+    try:
+        jobs = msgspec.json.decode(matrix.encode(errors="replace"), type=_Matrix).include
+        names = [msgspec.convert(job, _Named).name for job in jobs]
+    except (msgspec.DecodeError, msgspec.ValidationError, RecursionError) as error:
+        raise RequestError(
+            f"--matrix is not a matrix ({error}): allowed is what 'solwatch fleet matrix' prints, "
+            '{"include": [{"name": ...}]}'
+        ) from error
+    return dict(zip(names, jobs, strict=True))
+
+
+def matrix_of(jobs: Sequence[Job]) -> str:
+    """Return the value of ``strategy.matrix`` on one line."""
+    return msgspec.json.encode(_Matrix(include=list(jobs))).decode()
+
+
+def joint_in(source: Path, head: str | None) -> JointVerdict:
+    """Return the one joint verdict in ``source``.
+
+    ``head``: the commit that it must be of, from a trusted source. Raises ``MachineError`` for anything else.
+    """
+    found = found_in(source, JOINT_FILE, JointVerdict)
+    if len(found) != 1:
+        raise MachineError(f"{source} holds {len(found)} files named {JOINT_FILE}: exactly one is commented on")
+    joint = found[0].value
+    if joint is None:
+        raise MachineError(f"{found[0].where} in {source} can't be trusted: {found[0].problem}")
+    of = joint.plan.head if joint.plan else None
+    if head is not None and of != head:
+        raise MachineError(f"the verdict is of {of or 'no commit'}, not of {head}: it is not commented on")
+    return joint
