@@ -23,6 +23,7 @@ _REPLACED = frozenset({ExitCode.UNTRUSTED, ExitCode.UNDECIDED, ExitCode.INTERRUP
 _OF_BUILDS: Mapping[BuildResult, tuple[ExitCode, str]] = {
     "head": (ExitCode.SLOWER, "the head does not build"),
     "base": (ExitCode.UNTRUSTED, "the base does not build"),
+    "refused": (ExitCode.USAGE, "the build was asked for wrongly"),
     "failure": (ExitCode.UNTRUSTED, "the build failed, and did not say on which side"),
     "cancelled": (ExitCode.UNTRUSTED, "the build was cancelled"),
     "skipped": (ExitCode.UNTRUSTED, "the build was skipped, though there is something to measure"),

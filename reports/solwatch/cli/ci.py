@@ -3,11 +3,11 @@
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from solwatch.cli.commands import MEASURE_ALL, measuring, request_of, services_of
+from solwatch.cli.commands import BUILDS, MEASURE_ALL, measuring, request_of, services_of
 from solwatch.cli.ending import ending
 from solwatch.model.errors import ExitCode
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from solwatch.model.entry_verdict import EntryVerdict
     from solwatch.model.joint_verdict import BuildResult
 
+BUILD_CODES = {"0": "success", "1": "head", "2": "refused", "3": "base"}
 FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER_OR_ZIP = click.Path(path_type=Path)
 GITHUB = click.option("--github", is_flag=True, help="In a step of GitHub Actions: hand outputs and summary to it.")
@@ -89,6 +90,7 @@ def _address(context: click.Context, parameter: click.Parameter, value: str) -> 
 @click.option("--reuse", type=FOLDER_OR_ZIP, multiple=True, help="Verdicts of earlier runs, only of trusted ones.")
 @click.option("--verdict", "path", type=FILE, default="build/verdict.json", show_default=True, metavar="FILE")
 @click.option("--undecided", type=click.Choice(["pass", "fail"]), help="What an undecided cell does.")
+@BUILDS
 @MEASURE_ALL
 @GITHUB
 @measuring
@@ -145,10 +147,10 @@ MATRIX = click.option("--matrix", metavar="JSON", help="What 'solwatch fleet mat
 @click.option("--plan", "plan_text", metavar="JSON", help="Output 'plan' of 'solwatch ci plan'.")
 @click.option(
     "--build-result",
-    type=click.Choice(["success", "head", "base", "failure", "cancelled", "skipped"]),
+    type=click.Choice([*BUILD_CODES, "success", "failure", "cancelled", "skipped"]),
     default="success",
     show_default=True,
-    help="How the build ended: the job's result, or the side that does not build.",
+    help="How the build ended: the exit code of 'solwatch build', or the job's result.",
 )
 @click.option("--output", type=FILE, metavar="FILE", help="Write the joint verdict as JSON, for 'solwatch ci comment'.")
 @GITHUB
@@ -157,7 +159,7 @@ def verdict(
     matrix: str | None,
     entries: tuple[str, ...],
     plan_text: str | None,
-    build_result: "BuildResult",
+    build_result: str,
     output: Path | None,
     github: bool,
 ) -> int:
@@ -176,7 +178,7 @@ def verdict(
         verdicts_in(sources),
         entries=[*entries, *(jobs_of(matrix) if matrix is not None else ())],
         plan=planned.value if planned else None,
-        build=build_result,
+        build=cast("BuildResult", BUILD_CODES.get(build_result, build_result)),
         doubts=[f"{planned.where}: {planned.problem}"] if planned and planned.problem else [],
     )
     if output is not None:

@@ -7,8 +7,8 @@ import msgspec
 from solwatch.model.ci_plan import Plan
 from solwatch.model.entry_verdict import Code, EntryName, EntryVerdict
 
-BuildResult = Literal["success", "head", "base", "failure", "cancelled", "skipped"]
-"""How the build ended: GitHub's word for the job, or the side that does not build."""
+BuildResult = Literal["success", "head", "base", "refused", "failure", "cancelled", "skipped"]
+"""How the build ended: GitHub's word for the job, the side that does not build, or that it was asked for wrongly."""
 
 
 class EntryResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,7 +38,7 @@ class JointVerdict(msgspec.Struct, frozen=True, kw_only=True):
     ``word``: the same in a word
     ``text``: why, in one line
     ``plan``: what was to be compared, null where it was not given
-    ``build``: how the build ended: success, head or base (which does not build), failure, cancelled or skipped
+    ``build``: how the build ended: success, head or base (which does not build), refused, failure, cancelled or skipped
     ``entries``: the fleet's entries, worst first
     ``problems``: what else could not be trusted
     """

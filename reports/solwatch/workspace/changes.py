@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 
 from solwatch.model.config import Config
 from solwatch.model.record import Commit
+from solwatch.workspace.acceptances import FILE as ACCEPTANCES
 from solwatch.workspace.git import Repository
 from solwatch.workspace.tree import plain_paths
 
@@ -15,7 +16,7 @@ SUITE = "the suite"
 SETTINGS = "the settings"
 ELSEWHERE = "elsewhere"
 
-_SETTINGS_FILES = frozenset({PurePosixPath("pyproject.toml"), PurePosixPath("solwatch.toml")})
+_SETTINGS_FILES = frozenset(map(PurePosixPath, ("pyproject.toml", "solwatch.toml", ACCEPTANCES)))
 
 
 def changed_files(repository: Repository, base: Commit, head: Commit, config: Config) -> Counter[str]:

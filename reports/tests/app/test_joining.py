@@ -150,7 +150,7 @@ def test_nothing_to_measure_is_0_whatever_else_is_missing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("build", "code"), [("head", 1), ("base", 3), ("failure", 3), ("cancelled", 3), ("skipped", 3)]
+    ("build", "code"), [("head", 1), ("base", 3), ("refused", 2), ("failure", 3), ("cancelled", 3), ("skipped", 3)]
 )
 def test_a_build_that_failed_decides(build: str, code: int) -> None:
     joint = joined([], entries=["h200"], plan=PLAN, build=build)

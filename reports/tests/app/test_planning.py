@@ -37,6 +37,7 @@ def plan(project: ScratchProject, name: str, event: Event) -> Plan:
         ("setup.py", True, "files changed: 1 in the build inputs"),
         ("benchmarks/cells.py", True, "files changed: 1 in the suite"),
         ("solwatch.toml", True, "files changed: 1 in the settings"),
+        ("solwatch.accepted.toml", True, "files changed: 1 in the settings"),
         ("pyproject.toml", True, "files changed: 1 in the settings"),
         ("docs/@octocat\n::error::x.md", False, "elsewhere: 1"),
         ("srcs/near.c", False, "elsewhere: 1"),

@@ -53,8 +53,11 @@ def test_when_nothing_arrived_it_is_infrastructure(step: Path, capsys: pytest.Ca
 def test_a_plan_that_needs_nothing_and_builds_that_failed_decide_without_verdicts(step: Path) -> None:
     idle = msgspec.json.encode(msgspec.structs.replace(PLAN, needed=False)).decode()
     assert outcome(["ci", "verdict", "absent", "--matrix", MATRIX, "--plan", idle, "--build-result", "skipped"]) == 0
-    assert outcome(["ci", "verdict", "absent", "--matrix", MATRIX, "--build-result", "head"]) == 1
-    assert outcome(["ci", "verdict", "absent", "--matrix", MATRIX, "--build-result", "base"]) == 3
+    for build, code in (("1", 1), ("2", 2), ("3", 3), ("failure", 3), ("skipped", 3)):
+        assert outcome(["ci", "verdict", "absent", "--matrix", MATRIX, "--build-result", build]) == code
+    kept(step / "all", verdict(), verdict("b200"))
+    for build in ("0", "success"):
+        assert outcome(["ci", "verdict", "all", "--matrix", MATRIX, "--build-result", build]) == 0
 
 
 @pytest.mark.parametrize("plan", ["", "{}", PLAN_TEXT.replace(PLAN.head, "HEAD; id")])

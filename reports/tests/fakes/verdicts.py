@@ -76,9 +76,7 @@ def poisoned_json(value: Any, text: str) -> bytes:
     return json.dumps(_poisoned(msgspec.to_builtins(value), text)).encode()
 
 
-_TYPED = frozenset(
-    "schema entry code sha tree policy run verdict reason labels base head build counts".split()
-)
+_TYPED = frozenset("schema entry code sha tree policy run verdict reason labels base head build counts".split())
 
 
 def _poisoned(value: Any, text: str, name: str = "") -> Any:
