@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from solwatch.model.joint_verdict import BuildResult
 
 BUILD_CODES = {"0": "success", "1": "head", "2": "refused", "3": "base"}
+VERDICT = Path("build/verdict.json")
 FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER_OR_ZIP = click.Path(path_type=Path)
 GITHUB = click.option("--github", is_flag=True, help="In a step of GitHub Actions: hand outputs and summary to it.")
@@ -86,9 +87,16 @@ def _address(context: click.Context, parameter: click.Parameter, value: str) -> 
 @click.option("--entry", default="gate", show_default=True, metavar="NAME", callback=_entry_name, help="Fleet entry.")
 @click.option("--trial", type=click.IntRange(1, 100), default=1, show_default=True, help="1 the gate, 2 its retry.")
 @click.option("--run", type=click.IntRange(1, 10**15), envvar="GITHUB_RUN_ID", show_envvar=True, help="Workflow's run.")
-@click.option("--attempt", type=click.IntRange(1, 10_000), default=1, envvar="GITHUB_RUN_ATTEMPT", show_envvar=True)
+@click.option(
+    "--attempt",
+    type=click.IntRange(1, 10_000),
+    default=1,
+    envvar="GITHUB_RUN_ATTEMPT",
+    show_envvar=True,
+    help="Attempt of that run.",
+)
 @click.option("--reuse", type=FOLDER_OR_ZIP, multiple=True, help="Verdicts of earlier runs, only of trusted ones.")
-@click.option("--verdict", "path", type=FILE, default="build/verdict.json", show_default=True, metavar="FILE")
+@click.option("--verdict", "path", type=FILE, default=VERDICT, show_default=True, metavar="FILE", help="The file.")
 @click.option("--undecided", type=click.Choice(["pass", "fail"]), help="What an undecided cell does.")
 @BUILDS
 @MEASURE_ALL
