@@ -11,7 +11,7 @@ from solwatch.model.history import CellStep, ChangePoint
 from solwatch.model.plain import plain
 from solwatch.model.record import Commit
 from solwatch.render.json import render_document
-from solwatch.render.markdown_text import code, code_block
+from solwatch.render.markdown import block, code
 from solwatch.render.units import change, quantity
 
 SCHEMA_VERSION = 1
@@ -157,7 +157,7 @@ def _body(found: Found) -> str:
         "\n".join(_cell(step) for step in point.cells[:_MOST_CELLS]),
         f"and {len(point.cells) - _MOST_CELLS} more" if len(point.cells) > _MOST_CELLS else "",
         "Commits that may have done it, newest first:\n" + "\n".join(suspects) if suspects else "",
-        "To look for the commit, on a machine of that kind:\n" + code_block(bisect_command(point)),
+        "To look for the commit, on a machine of that kind:\n" + "\n".join(block([bisect_command(point)], limit=20_000)),
         "Levels are those of asv's step detection over stored results: they say where to look, a gate has the verdict.",
     ]
     return "\n\n".join(part for part in parts if part)

@@ -30,9 +30,12 @@ def figure(text: str) -> str:
     return text if _FIGURE.fullmatch(text) else code(text)
 
 
-def block(lines: Iterable[str]) -> list[str]:
-    """Return ``lines`` as a fenced block, whatever fences stand in them; their indentation is kept."""
-    shown = [line[: len(line) - len(line.lstrip(" "))] + plain(line) for line in lines]
+def block(lines: Iterable[str], limit: int = 500) -> list[str]:
+    """Return ``lines`` as a fenced block, whatever fences stand in them; their indentation is kept.
+
+    ``limit``: of characters in one line.
+    """
+    shown = [line[: len(line) - len(line.lstrip(" "))] + plain(line, limit) for line in lines]
     fence = "`" * max(3, _longest_run("\n".join(shown)) + 1)
     return [f"{fence}text", *shown, fence]
 

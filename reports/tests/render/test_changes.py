@@ -4,8 +4,6 @@ import json
 import shlex
 from dataclasses import dataclass
 
-import pytest
-
 from solwatch.model.history import CellStep, ChangePoint
 from solwatch.model.record import Commit
 from solwatch.render.changes import (
@@ -15,7 +13,6 @@ from solwatch.render.changes import (
     render_changes_markdown,
     render_issues,
 )
-from solwatch.render.markdown_text import code, code_block
 
 GOOD, BAD = "9a7e5eed00" * 4, "4be1c0ffee" * 4
 HOSTILE = "`` ` @team #1 <img src=x onerror=alert(1)> ![x](http://x) |\x1b[31m\u202e --> \n```\n# title $(rm -rf ~)"
@@ -78,7 +75,7 @@ def test_an_issue_is_what_there_ought_to_be_and_only_for_what_became_slower() ->
     assert open_["body"].startswith(open_["marker"] + "\n")
     assert "One cell is slower on `runner-3` from 4be1c0ffee on" in open_["body"]
     assert "`18.24 µs → 18.99 µs` (12 results before, 3 after" in open_["body"]
-    assert f"```\n{bisect_command(changes[0].point)}\n```" in open_["body"]
+    assert f"```text\n{bisect_command(changes[0].point)}\n```" in open_["body"]
     assert "- 4be1c0ffee `Split along K`" in open_["body"]
     assert "back at the level before" in closed["body"]
 
@@ -139,15 +136,3 @@ def test_the_document_is_json_that_is_harmless_to_print() -> None:
 
 def test_without_changes_the_markdown_says_so() -> None:
     assert render_changes_markdown([]) == "No new change points.\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [("a", "`a`"), ("a`b", "`` a`b ``"), ("``", "``` `` ```"), ("", "`(nothing)`"), ("a\nb", "`a b`")],
-)
-def test_code_spans(text: str, shown: str) -> None:
-    assert code(text) == shown
-
-
-def test_a_block_does_not_end_early() -> None:
-    assert code_block("a\n````\nb") == "`````\na\n````\nb\n`````"
