@@ -157,7 +157,8 @@ def _body(found: Found) -> str:
         "\n".join(_cell(step) for step in point.cells[:_MOST_CELLS]),
         f"and {len(point.cells) - _MOST_CELLS} more" if len(point.cells) > _MOST_CELLS else "",
         "Commits that may have done it, newest first:\n" + "\n".join(suspects) if suspects else "",
-        "To look for the commit, on a machine of that kind:\n" + "\n".join(block([bisect_command(point)], limit=20_000)),
+        "To look for the commit, on a machine of that kind:\n"
+        + "\n".join(block([bisect_command(point)], limit=20_000)),
         "Levels are those of asv's step detection over stored results: they say where to look, a gate has the verdict.",
     ]
     return "\n\n".join(part for part in parts if part)
