@@ -2,7 +2,9 @@
 
 Both wheels are built from a copy of the sources and installed into build/test/venv. The packages of the
 environment that runs this are visible there, but not its editable install of solwatch. When the tests end, a
-module of ours that came from anywhere else fails the run. Further arguments go to pytest.
+module of ours that came from anywhere else fails the run. Further arguments go to pytest. Without any, everything is
+tested in three processes at once: most of the time tests wait for processes of their own, and each measuring toy
+project has a lock of its own.
 """
 
 import os
@@ -15,6 +17,8 @@ from pathlib import Path
 from wheels import DISTRIBUTIONS, ROOT, WheelError, build_wheels
 
 WORK = ROOT / "build" / "test"
+APP = Path("reports/tests/app")
+"""Gates from end to end, which take the longest: every other file of them is a part, everything else is another."""
 
 SESSION = """
 import sys
@@ -82,8 +86,32 @@ def main() -> int:
         "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}",
         "SOLWATCH_TEST_WHEELS": str(WORK / "wheels"),
     }
-    command = [str(python), "-c", SESSION, ",".join(DISTRIBUTIONS), str(site_packages(python)), *sys.argv[1:]]
-    return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
+    command = [str(python), "-c", SESSION, ",".join(DISTRIBUTIONS), str(site_packages(python))]
+    if sys.argv[1:]:
+        return subprocess.run([*command, *sys.argv[1:]], cwd=ROOT, env=environment, check=False).returncode
+    return in_parts(command, environment)
+
+
+def in_parts(command: list[str], environment: dict[str, str]) -> int:
+    """Run all tests in parts at once, show the output of each when it ends; returns the worst exit code."""
+    files = sorted(str(path.relative_to(ROOT)) for path in (ROOT / APP).glob("test_*.py"))
+    parts = [["kernels/tests", "reports/tests", "benchmarks", f"--ignore={APP}"], files[::2], files[1::2]]
+    running = []
+    try:
+        for number, part in enumerate(parts):
+            log = (WORK / f"part-{number}.log").open("wb")
+            asked = [*command, *part, "-o", f"cache_dir=build/pytest/part-{number}"]
+            running.append((subprocess.Popen(asked, cwd=ROOT, env=environment, stdout=log, stderr=log), log))
+        for process, log in running:
+            process.wait()
+            log.close()
+            print(Path(log.name).read_text(encoding="utf-8", errors="replace"), flush=True)
+    finally:
+        for process, _ in running:
+            if process.poll() is None:
+                process.terminate()
+                process.wait()
+    return max(process.returncode for process, _ in running)
 
 
 if __name__ == "__main__":
