@@ -5,6 +5,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
+from solwatch.judge.thresholds import Limits
 from solwatch.model.verdict import Reason, Verdict
 
 
@@ -16,29 +17,11 @@ class Replicate(NamedTuple):
     log_ratio: float
 
 
-class ComparedCell(msgspec.Struct, frozen=True, kw_only=True):
-    """One cell that both sides can run, with its thresholds δ1 and δ0 as fractions.
-
-    ``most_rounds``: completed rounds after which it is measured no more, ``None`` without a limit of its own.
-    ``accepted``: the slowdown, a fraction, that was accepted on top; 0 where none was.
-    """
+class ComparedCell(Limits, frozen=True, kw_only=True):
+    """One cell that both sides can run, with its limits."""
 
     key: str
     replicates: list[Replicate]
-    min_effect: float
-    margin: float
-    most_rounds: int | None = None
-    accepted: float = 0.0
-
-    @property
-    def slower_above(self) -> float:
-        """δ0 on top of what was accepted: a slowdown up to here is never reported."""
-        return self.margin + self.accepted + self.margin * self.accepted
-
-    @property
-    def slower_from(self) -> float:
-        """δ1 on top of what was accepted: a slowdown from here on must be caught."""
-        return self.min_effect + self.accepted + self.min_effect * self.accepted
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):

@@ -42,17 +42,16 @@ class Thresholds(msgspec.Struct, frozen=True, kw_only=True):
     void_share: float = VOID_SHARE
 
 
-class CellThresholds(msgspec.Struct, frozen=True, kw_only=True):
-    """What holds for one cell: δ1, δ0 and the floor, as fractions; whether it counts for the exit code; its budget.
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """What a rule decides one cell by: δ1 and δ0 as fractions, and how long it may go on.
 
-    ``most_rounds``: rounds after which it is measured no more, ``None`` where only the commit's own limits hold.
-    ``accepted``: the slowdown, a fraction, that was accepted and that both thresholds of `slower` lie on top of.
+    ``most_rounds``: completed rounds after which it is measured no more, ``None`` where only the commit's own limits
+    hold. ``accepted``: the slowdown, a fraction, that was accepted and that both thresholds of `slower` lie on top
+    of; 0 where none was.
     """
 
     min_effect: float
     margin: float
-    sol_floor: float | None
-    gated: bool
     most_rounds: int | None = None
     accepted: float = 0.0
 
@@ -65,6 +64,13 @@ class CellThresholds(msgspec.Struct, frozen=True, kw_only=True):
     def slower_from(self) -> float:
         """δ1 on top of what was accepted: a slowdown from here on must be caught."""
         return self.min_effect + self.accepted + self.min_effect * self.accepted
+
+
+class CellThresholds(Limits, frozen=True, kw_only=True):
+    """What holds for one cell: its limits and its floor, a fraction; whether it counts for the exit code."""
+
+    sol_floor: float | None
+    gated: bool
 
 
 def cell_thresholds(

@@ -85,6 +85,16 @@ class Toy:
         self.git("commit", "-q", "--allow-empty", "-m", message)
         return self.git("rev-parse", "HEAD")
 
+    def services(self, progress: object, clock: object = None) -> Services:
+        return Services(
+            repository=Repository.open(self.root),
+            clock=clock or SystemClock(),
+            environment=dict(os.environ),
+            machine="toy-machine",
+            say=self.said.append,
+            progress=lambda total, budget: progress,
+        )
+
     def compare(
         self,
         base: str | None,
@@ -101,7 +111,6 @@ class Toy:
         builds: Path | None = None,
         pinned: bool = False,
     ) -> Outcome:
-        repository = Repository.open(self.root)
         request = Request(
             command="solwatch gate",
             head=head,
@@ -116,14 +125,7 @@ class Toy:
             head_env=head_env,
             measure_all=measure_all,
         )
-        services = Services(
-            repository=repository,
-            clock=clock or SystemClock(),
-            environment=dict(os.environ),
-            machine="toy-machine",
-            say=self.said.append,
-            progress=lambda total, budget: progress or SilentProgress(),
-        )
+        services = self.services(progress or SilentProgress(), clock)
         return compare(against_reference(request, services) if pinned else request, services)
 
 

@@ -1,7 +1,6 @@
 """Calibrations: real rounds of a toy on the CPU, recorded rounds of a GPU, rounds that don't fit."""
 
 import json
-import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -14,15 +13,13 @@ from fakes.records import record as fake_record
 
 from solwatch.app import calibrating
 from solwatch.app.calibrating import Calibrated, calibrate, calibrate_from
-from solwatch.app.clock import SystemClock
-from solwatch.app.session import Request, Services
+from solwatch.app.session import Request
 from solwatch.judge.calibration import calibrated_cells
 from solwatch.model.cell import CellSelection
 from solwatch.model.errors import NothingMeasuredError, RequestError
 from solwatch.model.record import Record
 from solwatch.render.json import published_schema
 from solwatch.workspace.corpus import read_corpus
-from solwatch.workspace.git import Repository
 from solwatch.workspace.settings import load_config
 
 AA = Path(__file__).parents[1] / "corpus" / "2026-11-30-aa.jsonl"
@@ -45,15 +42,7 @@ def calibrated(
         config=load_config(toy.root, {}),
         seed=1,
     )
-    services = Services(
-        repository=Repository.open(toy.root),
-        clock=SystemClock(),
-        environment=dict(os.environ),
-        machine="toy-machine",
-        say=toy.said.append,
-        progress=lambda total, budget: toy.progress(on_cell),
-    )
-    return calibrate(request, services, rounds=rounds, budget_s=budget_s)
+    return calibrate(request, toy.services(toy.progress(on_cell)), rounds=rounds, budget_s=budget_s)
 
 
 @pytest.mark.slow

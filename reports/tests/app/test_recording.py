@@ -8,16 +8,14 @@ from typing import Any
 
 import pytest
 
-from solwatch.app.clock import SystemClock
 from solwatch.app.condensing import replayed
 from solwatch.app.pairs import draw
 from solwatch.app.processes import ForkServer, WorkerProcess
 from solwatch.app.recording import Recorded, Recording, record
-from solwatch.app.session import Request, Services
+from solwatch.app.session import Request
 from solwatch.model.cell import CellSelection
 from solwatch.model.errors import MachineError, NothingMeasuredError, RequestError
 from solwatch.workspace.corpus import CorpusWriter, read_corpus
-from solwatch.workspace.git import Repository
 from solwatch.workspace.settings import load_config
 
 pytestmark = pytest.mark.slow
@@ -44,16 +42,8 @@ def recorded(
         config=load_config(toy.root, {}),
         seed=seed,
     )
-    services = Services(
-        repository=Repository.open(toy.root),
-        clock=SystemClock(),
-        environment=dict(os.environ),
-        machine="toy-machine",
-        say=toy.said.append,
-        progress=lambda total, budget: toy.progress(on_cell),
-    )
     asked = Recording(request=request, rounds=rounds, path=path, label=label, occasion="a test", budget_s=budget_s)
-    return record(asked, services)
+    return record(asked, toy.services(toy.progress(on_cell)))
 
 
 def test_a_recording_that_is_interrupted_is_continued_where_it_ended(toy: Any, tmp_path: Path) -> None:
