@@ -57,7 +57,11 @@ class Toy(solwatch.suite.Suite):
         work = solwatch.suite.Work(flops=size, traffic_bytes=8.0 * size, dtype="float32")
         return solwatch.suite.Cell(make_inputs=make_inputs, call=call, work=work, check=check)
 """
-CONFIG = 'build_inputs = ["setup.py", "toy"]\nrounds = [5]\nhang_s = 4\n'
+CONFIG = 'build_inputs = ["setup.py", "toy"]\nrounds = [5]\nhang_s = 60\n'
+"""Patient: on a busy machine a worker may be silent for seconds."""
+
+IMPATIENT = CONFIG.replace("60", "4")
+"""For a call that hangs."""
 
 
 @dataclass
@@ -68,6 +72,8 @@ class Toy:
     said: list[str] = field(default_factory=list)
     op = OP
     suite = SUITE
+    patient = CONFIG
+    impatient = IMPATIENT
 
     def progress(self, on_cell: Callable[[str], None]) -> "SilentProgress":
         return SilentProgress(on_cell)

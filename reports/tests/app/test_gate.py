@@ -58,7 +58,7 @@ def test_a_wrong_result_is_broken_never_fast(toy: Any) -> None:
 
 
 def test_a_hanging_head_is_ended_and_broken(toy: Any) -> None:
-    toy.commit("hangs", op="import time\ndef double(x, out):\n    time.sleep(600)\n")
+    toy.commit("hangs", op="import time\ndef double(x, out):\n    time.sleep(600)\n", config=toy.impatient)
     started = time.monotonic()
     outcome = toy.compare("HEAD~1", rounds=1)
     assert {cell.reason for cell in outcome.judgement.verdicts} == {Reason.HUNG}
@@ -157,7 +157,8 @@ def test_the_working_tree_is_measured_only_when_asked(toy: Any) -> None:
     (toy.root / "toy" / "__init__.py").write_text(toy.op.format(seconds=0.004))
     assert set(verdicts(toy.compare("HEAD", "HEAD", rounds=5)).values()) != {Verdict.SLOWER}
     assert any("working tree has changes" in line for line in toy.said)
-    assert set(verdicts(toy.compare("HEAD", None)).values()) == {Verdict.SLOWER}
+    last = toy.compare("HEAD", None)
+    assert set(verdicts(last).values()) == {Verdict.SLOWER}, [(c.reason, c.evidence) for c in last.judgement.verdicts]
 
 
 def test_interruption_keeps_completed_rounds_and_leaves_no_process(toy: Any) -> None:

@@ -30,7 +30,7 @@ def test_a_head_that_breaks_at_import_what_base_opens_is_broken(
     toy: Any, op: str, reason: Reason, said: str, plain: bool
 ) -> None:
     good = toy.commit("imported at top level", suite=PLAIN if plain else "import toy\n" + toy.suite)
-    bad = toy.commit("breaks at import", op=op)
+    bad = toy.commit("breaks at import", op=op, config=toy.impatient if reason is Reason.HUNG else toy.patient)
     outcome = toy.compare(good, bad)
     assert {(cell.verdict, cell.reason) for cell in outcome.judgement.verdicts} == {(Verdict.BROKEN, reason)}
     assert len(outcome.judgement.verdicts) == 2
@@ -51,7 +51,7 @@ def test_a_suite_that_opens_on_neither_side_is_not_the_heads_fault(toy: Any) -> 
 def test_a_head_that_breaks_when_its_cells_are_described_is_broken(toy: Any, op: str) -> None:
     suite = toy.suite.replace("def make_inputs", "import toy\n\n        def make_inputs")
     good = toy.commit("imported when described", suite=suite)
-    bad = toy.commit("breaks at import", op=op)
+    bad = toy.commit("breaks at import", op=op, config=toy.impatient if "sleep" in op else toy.patient)
     outcome = toy.compare(good, bad, rounds=1)
     assert {cell.verdict for cell in outcome.judgement.verdicts} == {Verdict.BROKEN}
     assert outcome.judgement.exit_code == ExitCode.SLOWER

@@ -97,7 +97,7 @@ def test_a_hang_and_a_killed_worker_on_one_gpu_are_that_cells_business(two: Any,
         "import os, time\ndef double(x, out):\n    time.sleep(600 if len(x) == 8 else 0.001)\n    out.copy_(x * 2)\n"
         "    os.kill(os.getpid(), 9) if len(x) == 16 else None\n"
     )
-    two.commit("hangs", op=hang)
+    two.commit("hangs", op=hang, config=two.impatient)
     outcome = two.compare("HEAD~1", rounds=2)
     reasons = {cell.key: cell.reason for cell in outcome.judgement.verdicts}
     assert reasons.pop("toy_suite.Toy(8)") is Reason.HUNG
@@ -116,18 +116,15 @@ def test_an_interruption_ends_both_gpus_at_once_and_keeps_completed_rounds(
         "    late = pathlib.Path(__file__).with_name('late').exists()\n"
         "    time.sleep(600 if late else 0.001)\n    out.copy_(x * 2)\n"
     )
-    two.commit(
-        "hangs when told to", op=hangs_late, config='build_inputs = ["setup.py", "toy"]\nrounds = [5]\nhang_s = 60\n'
-    )
+    two.commit("hangs when told to", op=hangs_late)
     seen: list[str] = []
     interrupted: list[float] = []
 
     def interrupt_in_the_third_round(key: str) -> None:
         seen.append(key)
-        if len(seen) == 9:  # one GPU has begun its second round: all calls hang from now on
+        if len(seen) == 9:  # one GPU has begun its second round: all calls hang from now on, the other's too
             for built in two.root.glob("build/**/toy/__init__.py"):
                 built.with_name("late").touch()
-        if len(seen) == 10:
             time.sleep(0.5)
             interrupted.append(time.monotonic())
             if not signalled:
@@ -139,7 +136,8 @@ def test_an_interruption_ends_both_gpus_at_once_and_keeps_completed_rounds(
     assert time.monotonic() - interrupted[0] < 15
     (path,) = (two.root / "build/solwatch/records").glob("*.jsonl")
     record = read_record(path)
-    assert len(record.rounds) == 2
+    assert len(record.rounds) in (1, 2)  # the other GPU may have been in its first
+    assert all(len(round_.cells) == 4 for round_ in record.rounds)
     assert record.end is not None
     assert record.end.stopped == "interrupted"
     assert alive(servers) == []
@@ -152,13 +150,13 @@ def test_an_error_of_the_machine_on_one_gpu_ends_the_round_on_the_other(two: Any
 
     def kill_one_server(key: str) -> None:
         seen.append(key)
-        if len(seen) == 10:
+        if len(seen) == 9:
             os.kill(servers[1]._process.pid, signal.SIGKILL)
 
     with pytest.raises(MachineError, match="the fork server is gone"):
         two.compare("HEAD~1", progress=two.progress(kill_one_server))
     (path,) = (two.root / "build/solwatch/records").glob("*.jsonl")
-    assert len(read_record(path).rounds) == 2
+    assert len(read_record(path).rounds) in (1, 2)
     assert alive(servers) == []
 
 
