@@ -64,6 +64,8 @@ def serve(connection: socket.socket) -> None:
             os._exit(0)  # a copy of this process that the suite's code forked: only one may answer
         _bound_log()
         channel.send(reply)
+        if isinstance(reply, Measured):
+            worker.get_ready()
 
 
 def _bound_log() -> None:
@@ -116,6 +118,11 @@ class Worker:
             case Release():
                 self._release()
                 return Released(threads_left=len(set(threading.enumerate()) - self._threads_before))
+
+    def get_ready(self) -> None:
+        """Prepare the next block while the other side measures."""
+        if self._device is not None:
+            self._device.get_ready()
 
     def _open(self, request: Open) -> Opened:
         discovery = self._discovery = self._discovery or discover(request.benchmarks_dir)

@@ -7,6 +7,7 @@ a kernel that notes each SM's cycle counter and the global timer give the mean o
 import ctypes
 from typing import Any
 
+import numpy as np
 import torch
 
 from solwatch.device.kernels import Arguments, Kernels
@@ -42,7 +43,7 @@ class ClockProbe:
 
     def clock_hz(self) -> float | None:
         """Return the mean clock over the SMs that were read twice, ``None`` when none was; waits for the GPU."""
-        slots = self._slots.cpu().double()
-        cycles, passed_ns = (slots[1] - slots[0]).unbind(dim=1)
-        read_twice = (slots[:, :, 1] > 0).all(dim=0) & (passed_ns > LEAST_S * 1e9)
-        return float((cycles[read_twice] / passed_ns[read_twice]).mean()) * 1e9 if bool(read_twice.any()) else None
+        slots = self._slots.cpu().numpy()
+        cycles, passed_ns = np.moveaxis(slots[1] - slots[0], 1, 0)
+        read_twice = (slots[:, :, 1] > 0).all(axis=0) & (passed_ns > LEAST_S * 1e9)
+        return float((cycles[read_twice] / passed_ns[read_twice]).mean()) * 1e9 if read_twice.any() else None

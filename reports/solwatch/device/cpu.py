@@ -138,6 +138,9 @@ class CpuDevice:
             voids=[] if self._caches.listing() == prepared.listing else ["cache_changed"],
         )
 
+    def get_ready(self) -> None:
+        """Do nothing: on a CPU it would disturb the other side."""
+
     def measure_energy(self, loop_s: float) -> EnergyMeasured:
         """Call the cell on one buffer set for ``loop_s`` seconds; a CPU has no energy counter here."""
         prepared = self._need_prepared()

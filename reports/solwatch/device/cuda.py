@@ -127,14 +127,16 @@ class CudaDevice:
             samples = self._samples(prepared, target_s)
             self._probe.end(self.stage.handle)
             self.stage.synchronize()
-        before, after = watch.before, self._gpu.telemetry()
         sm_clock_hz = self._probe.clock_hz()
+        xid, listing = self._xid.heard(), self._caches.listing()
+        watch.wait()
+        before, after = watch.before, watch.after
         voids = samples.voids + void_reasons(before, after, watch)
         if low_clock(sm_clock_hz, self._nominal_clock_hz, before, after, watch.reasons):
             voids.append("low_clock")
-        if self._xid.heard():
+        if xid:
             voids.append("xid_error")
-        if self._caches.listing() != prepared.listing:
+        if listing != prepared.listing:
             voids.append("cache_changed")
         if not prepared.warm.settled:
             voids.append("never_warm")
@@ -156,6 +158,11 @@ class CudaDevice:
                 prepared.findings, timer=Timer.EVENTS, fallback=reason, obstacle=reason
             )
         return block
+
+    def get_ready(self) -> None:
+        """Draw the places for the block that comes next, if any: while the other side measures."""
+        if self._prepared is not None:
+            self._prepared.placement.arrange()
 
     def measure_energy(self, loop_s: float) -> EnergyMeasured:
         """Run the prepared cell hot; calls that can be captured are replayed as a graph, free of launch gaps."""

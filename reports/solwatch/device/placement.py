@@ -8,7 +8,7 @@ import math
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -34,6 +34,14 @@ class _Extent:
         """Return the extent as a flat uint8 tensor that shares its memory."""
         view = torch.empty(0, dtype=torch.uint8, device=self.storage.device)
         return view.set_(self.storage, self.start, (self.size,), (1,))
+
+
+class _Arrangement(NamedTuple):
+    """Parts of the pool, what is to be copied to each of them, and the sets that then lie there."""
+
+    targets: list[torch.Tensor]
+    copied: list[torch.Tensor]
+    sets: list[dict[str, Any]]
 
 
 class Placement:
@@ -65,11 +73,24 @@ class Placement:
         wanted = max(2, math.ceil(rotation_bytes / max(self.set_bytes, 1)))
         self.count = max(1, min(fitting, wanted, most_sets))
         self.in_place = fitting == 0
+        self._arranged: _Arrangement | None = None
+
+    def arrange(self) -> None:
+        """Draw the places of the sets that ``draw`` will return next; the device has nothing to do for it."""
+        if self._arranged is None and not self.in_place:
+            self._arranged = self._arrangement()
 
     def draw(self) -> list[dict[str, Any]]:
         """Copy the source to new random places and return the sets; earlier sets are overwritten."""
         if self.in_place:
             return [self._source]
+        targets, copied, sets = self._arranged or self._arrangement()
+        self._arranged = None
+        # All at once: a launch for each of a hundred copies would leave the device idle for milliseconds.
+        torch._foreach_copy_(targets, copied)
+        return sets
+
+    def _arrangement(self) -> _Arrangement:
         items = [(index, key) for index in range(self.count) for key in self._extents]
         self._random.shuffle(items)
         free = self._pool_steps - sum(_steps(self._extents[key].size) for _, key in items)
@@ -80,13 +101,14 @@ class Placement:
             jitter = self._random.randrange(0, JITTER_BYTES + 1, ALIGNMENT_BYTES)
             places[item] = self._base + (gap + used) * STEP_BYTES + jitter
             used += _steps(self._extents[item[1]].size)
-        # All at once: a launch for each of a hundred copies would leave the device idle for milliseconds.
-        targets = [self._pool[place : place + self._extents[key].size] for (_, key), place in places.items()]
-        torch._foreach_copy_(targets, [self._bytes[key] for _, key in places])
-        return [
-            {name: self._placed(value, index, places) for name, value in self._source.items()}
-            for index in range(self.count)
-        ]
+        return _Arrangement(
+            [self._pool[place : place + self._extents[key].size] for (_, key), place in places.items()],
+            [self._bytes[key] for _, key in places],
+            [
+                {name: self._placed(value, index, places) for name, value in self._source.items()}
+                for index in range(self.count)
+            ],
+        )
 
     def _placed(self, value: Any, index: int, places: Mapping[tuple[int, int], int]) -> Any:
         if not _movable(value, self._pool.device):

@@ -31,11 +31,13 @@ _VOIDING_COUNTERS = {"thermal": "thermal_slowdown", "board_limit": "board_limit"
 class Watch:
     """Samples of clock, power and throttle reasons, taken by a thread between ``with`` and its end.
 
-    ``before``: the state at the beginning, read by that thread too: the GPU need not wait for the answer.
+    ``before``, ``after``: the state at the beginning and at the end, read by that thread too: the block need not wait
+    for the one, and what else is read after it goes on beside the other. They are there after ``wait``.
     """
 
     gpu: Gpu
     before: Telemetry = field(default_factory=Telemetry)
+    after: Telemetry = field(default_factory=Telemetry)
     clocks_hz: list[float] = field(default_factory=list)
     powers_w: list[float] = field(default_factory=list)
     reasons: int = 0
@@ -50,6 +52,11 @@ class Watch:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._over.set()
+        if error is not None:
+            self.wait()
+
+    def wait(self) -> None:
+        """Wait for the thread's last reading."""
         self._thread.join()
 
     @property
@@ -67,6 +74,7 @@ class Watch:
             if power_w is not None:
                 self.powers_w.append(power_w)
             self.reasons |= reasons
+        self.after = self.gpu.telemetry()
 
 
 def low_clock(

@@ -26,6 +26,9 @@ class Device(Protocol):
     def measure(self, target_s: float) -> Block:
         """Take one block of the prepared cell."""
 
+    def get_ready(self) -> None:
+        """Do what the next block needs and leaves the device alone; called when a block has been answered."""
+
     def measure_energy(self, loop_s: float) -> EnergyMeasured:
         """Run the prepared cell hot for ``loop_s`` seconds."""
 

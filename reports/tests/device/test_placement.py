@@ -85,6 +85,19 @@ def test_every_draw_is_elsewhere_and_the_same_seed_draws_the_same() -> None:
     assert places[0] != again
 
 
+def test_places_drawn_ahead_are_those_that_come_next() -> None:
+    source = {"x": torch.ones(1000)}
+    ahead, at_once = placed(source, seed=3), placed(source, seed=3)
+    for _ in range(3):
+        ahead.arrange()
+        ahead.arrange()
+        expected = [tensors["x"].data_ptr() for tensors in at_once.draw()]
+        source["x"] += 1
+        sets = ahead.draw()
+        assert [tensors["x"].data_ptr() for tensors in sets] == expected
+        assert all(tensors["x"].equal(source["x"]) for tensors in sets)  # copied when drawn, not when arranged
+
+
 def test_places_spread_over_the_whole_pool() -> None:
     placement = placed({"x": torch.ones(1000)})
     steps = {

@@ -117,11 +117,13 @@ def test_a_watch_samples_while_the_block_runs(install: Install) -> None:
         deadline = time.monotonic() + 5
         while len(watch.clocks_hz) < 4 and time.monotonic() < deadline:
             time.sleep(1e-3)
+    watch.wait()
     seen = len(watch.clocks_hz)
     assert seen >= 4
     assert watch.before.sm_clock_hz == 1.8e9
     assert watch.clocks_hz[:3] == [1.9e9, 2.0e9, 1.95e9]
     assert watch.sm_clock_hz == pytest.approx(1.95e9)
+    assert watch.after.sm_clock_hz == 1.95e9
     assert watch.reasons == 4
     time.sleep(0.02)
     assert len(watch.clocks_hz) == seen
