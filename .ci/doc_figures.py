@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from replays.bounds import upper_rate
 from replays.live_gates import live_gates, live_line
 from replays.made_from import made_from
 from solwatch.model.config import Config
@@ -43,9 +44,18 @@ def judges() -> list[list[str]]:
 
 
 def replay_noise() -> list[list[str]]:
-    """Return what replayed runs without a slowdown came to."""
-    live = ["live gates of one build against itself", live_line(live_gates(CORPUS / "live-gates.json"))]
-    return [["without a slowdown", ""], *_figures("replay.json")["noise"], live]
+    """Return what replayed runs without a slowdown came to, and live gates, alone and together with disjoint runs."""
+    document = _figures("replay.json")
+    gates = live_gates(CORPUS / "live-gates.json")
+    runs = document["disjoint"]["runs"] + len(gates)
+    suspects = document["disjoint"]["suspects"] + sum(gate.suspects for gate in gates)
+    bound = f"{suspects} in {runs} runs: at most {upper_rate(suspects, runs):.3f} a run (95 % bound)" if runs else "none"
+    return [
+        ["without a slowdown", ""],
+        *document["noise"],
+        ["live gates of one build against itself", live_line(gates)],
+        ["suspects of disjoint runs and live gates together", bound],
+    ]
 
 
 def replay_detection() -> list[list[str]]:

@@ -24,6 +24,7 @@ def document_of(
     """Return everything that is shown."""
     return {
         "noise": [list(line) for line in noise_lines(stretches, noise, spread, walk)],
+        "disjoint": {"runs": walk.runs, "suspects": walk.suspects},
         "sizes": [f"{100 * size:g} %" for size in planted],
         "detection": detection_rows(stretches, planted),
         "rounds": [f"{statistics.fmean(tally.rounds):.1f}" for tally in planted.values()],

@@ -5,6 +5,7 @@ The files of ``reports/tests/corpus`` come from real GPUs; the ones made here sh
 
 import math
 import re
+import statistics
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,6 +51,17 @@ def mean_log_ratios(record: Record) -> dict[str, float]:
     return {key: math.fsum(values) / len(values) for key, values in ratios.items() if values}
 
 
+def long_cells(record: Record) -> set[str]:
+    """Return the gated cells whose calls take 50 µs and more."""
+    gated = {cell.key for cell in record.header.cells if cell.gated}
+    times_s = {
+        key: [fact.base_s for fact in series(rounds) if fact.base_s is not None]
+        for key, rounds in rounds_by_cell(record).items()
+        if key in gated
+    }
+    return {key for key, base_s in times_s.items() if base_s and statistics.fmean(base_s) >= 50e-6}
+
+
 def check(path: Path) -> None:
     """Check a file for what its label promises."""
     label, record = read_corpus(path).header.label, replayed(path)
@@ -62,6 +74,14 @@ def check(path: Path) -> None:
     means = mean_log_ratios(record)
     assert means
     assert {key: mean for key, mean in means.items() if mean <= 0} == {}
+    # The delay is a share of the kernel's own time: of a long one that is nearly all of the time.
+    size = float(planted[1]) / 100
+    long_ones = long_cells(record)
+    assert {key: means[key] for key in long_ones if not 0.65 * size < means[key] < 1.2 * size} == {}
+    if size >= 2 * record.header.config.min_effect_cuda:
+        for gate in gates(record):
+            slower = {cell.key for cell in judge(gate).verdicts if cell.verdict is Verdict.SLOWER}
+            assert long_ones - slower == set()
 
 
 @pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.name)
