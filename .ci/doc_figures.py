@@ -49,7 +49,9 @@ def replay_noise() -> list[list[str]]:
     gates = live_gates(CORPUS / "live-gates.json")
     runs = document["disjoint"]["runs"] + len(gates)
     suspects = document["disjoint"]["suspects"] + sum(gate.suspects for gate in gates)
-    bound = f"{suspects} in {runs} runs: at most {upper_rate(suspects, runs):.3f} a run (95 % bound)" if runs else "none"
+    bound = (
+        f"{suspects} in {runs} runs: at most {upper_rate(suspects, runs):.3f} a run (95 % bound)" if runs else "none"
+    )
     return [
         ["without a slowdown", ""],
         *document["noise"],
