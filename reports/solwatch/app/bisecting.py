@@ -11,26 +11,19 @@ from pathlib import Path
 import msgspec
 
 from solwatch import __version__
-from solwatch.app.builds import builder_for
+from solwatch.app.candidates import Candidates, candidates, missing_build
 from solwatch.app.gate import Outcome, compare
 from solwatch.app.selection import expressions_of
 from solwatch.app.session import Request, Services
-from solwatch.device.places import places_of
 from solwatch.judge.bisecting import Search, Step, concluded, next_step
 from solwatch.judge.launch_path import NULL_KERNEL
 from solwatch.model.bisection import Asked, Bisection, Figure, Found, GateTaken, PastCommit
 from solwatch.model.cell import CellSelection
-from solwatch.model.config import Config
 from solwatch.model.errors import HeadBuildError, MachineError, NothingMeasuredError, RequestError, SolwatchError
-from solwatch.model.record import Commit
 from solwatch.model.verdict import Reason, Verdict
 from solwatch.render.bisecting import gate_line, step_line
 from solwatch.workspace.bisections import SCHEMA, bisection_path, read_bisection, write_bisection
-from solwatch.workspace.builds import Builder
-from solwatch.workspace.git import Repository
-from solwatch.workspace.history import commits_between
 from solwatch.workspace.locks import FileLock
-from solwatch.workspace.tree import listing
 
 _VANISHED = Figure(verdict=Verdict.BROKEN, reason=Reason.VANISHED)
 
@@ -59,8 +52,8 @@ def bisect(asked: Bisecting, services: Services, gate: Gate = compare) -> Found:
     """
     expressions_of(asked.request.selection)  # a request that makes no sense is refused before git is asked
     asked = _without_floors(asked)
-    commits = _commits(asked, services.repository)
-    keys = _keys(asked, services, commits)
+    found = candidates(asked.request, services, inside_merges=asked.inside_merges)
+    commits, keys = found.commits, found.keys
     wanted = _asked(asked, services, commits, keys)
     path = bisection_path(services.repository.root / asked.request.config.records, wanted)
     with _held(path, services):
@@ -78,7 +71,7 @@ def bisect(asked: Bisecting, services: Services, gate: Gate = compare) -> Found:
         while (step := next_step(search())) is not None:
             services.say(step_line(commits, step, len(gates) + 1))
             try:
-                taken = _taken(asked, services, gate, commits, step)
+                taken = _taken(asked, services, gate, found, step)
             except (KeyboardInterrupt, SolwatchError):
                 if gates:
                     services.say(f"gates taken are kept ({len(gates)}): the same command goes on from there")
@@ -88,7 +81,9 @@ def bisect(asked: Bisecting, services: Services, gate: Gate = compare) -> Found:
                 _start_anew(differences, again=anew, say=services.say)
                 gates, anew = [gate for gate in gates if gate.fingerprint is None], True
             gates = [*gates, taken]
-            write_bisection(path, Bisection(schema=SCHEMA, asked=wanted, gates=gates))
+            # what a fuller folder of builds has, the next call measures
+            kept = [gate for gate in gates if gate.head not in found.missing]
+            write_bisection(path, Bisection(schema=SCHEMA, asked=wanted, gates=kept))
             services.say(gate_line(commits[step.head], taken))
     return concluded(search(), wanted)
 
@@ -99,46 +94,6 @@ def _without_floors(asked: Bisecting) -> Bisecting:
     cells = [msgspec.structs.replace(cell, sol_floor=None) for cell in config.cells]
     request = dataclasses.replace(asked.request, config=msgspec.structs.replace(config, cells=cells))
     return dataclasses.replace(asked, request=request)
-
-
-def _commits(asked: Bisecting, repository: Repository) -> list[PastCommit]:
-    base, head = asked.request.base, asked.request.head
-    assert base is not None, "a bisection has a good commit"
-    assert head is not None, "a bisection has a bad commit"
-    good, bad = repository.resolve(base), repository.resolve(head)
-    return commits_between(repository, good, bad, inside_merges=asked.inside_merges)
-
-
-def _keys(asked: Bisecting, services: Services, commits: Sequence[PastCommit]) -> list[str]:
-    """Return what each commit builds and measures; raises ``NothingMeasuredError`` when good and bad do the same."""
-    config = asked.request.config
-    device_type = places_of(asked.request.device, asked.request.gpus)[0].device.split(":")[0]
-    builder = builder_for(services.repository, config, device_type, services.environment)
-    services.say(f"looking at what {len(commits)} commits build and measure")
-    known: dict[bytes, str] = {}
-    keys = []
-    for commit in commits:
-        listed = listing(services.repository, commit.sha, config.build_inputs, config.benchmarks)
-        if listed not in known:
-            known[listed] = _key(builder, services.repository, config, commit)
-        keys.append(known[listed])
-    if keys[0] == keys[-1]:
-        raise NothingMeasuredError(
-            f"{commits[0].sha[:8]} and {commits[-1].sha[:8]} have one and the same build and suite: "
-            "nothing that is measured differs between them"
-        )
-    return keys
-
-
-def _key(builder: Builder, repository: Repository, config: Config, commit: PastCommit) -> str:
-    try:
-        build = builder.key(_as_commit(commit))
-    except RequestError:  # nothing there to build from: its gate says what is missing
-        build = commit.sha
-    folder = os.path.normpath(config.benchmarks)
-    tree = f"{commit.sha}:{'' if folder == '.' else folder}"
-    suite = repository.run("rev-parse", "--verify", "--quiet", tree, check=False).stdout.decode().strip()
-    return f"{build}-{suite}"
 
 
 def _asked(asked: Bisecting, services: Services, commits: Sequence[PastCommit], keys: Sequence[str]) -> Asked:
@@ -201,10 +156,14 @@ def _start_anew(differences: Sequence[str], *, again: bool, say: Callable[[str],
     say(f"starting anew: the gates before this one were measured elsewhere ({said})")
 
 
-def _taken(asked: Bisecting, services: Services, gate: Gate, commits: Sequence[PastCommit], step: Step) -> GateTaken:
+def _taken(asked: Bisecting, services: Services, gate: Gate, among: Candidates, step: Step) -> GateTaken:
     """Take one gate; what makes its head unmeasurable is its result, unless that is bad itself."""
-    base, head = commits[step.base].sha, commits[step.head].sha
+    base, head = among.commits[step.base].sha, among.commits[step.head].sha
     created_at, started_s = services.clock.now(), services.clock.monotonic()
+    if head in among.missing:
+        why = missing_build(asked.request.builds)
+        return GateTaken(base=base, head=head, created_at=created_at, wall_s=0.0, failed=why)
+    among.require(head)
     outcome, failed = None, None
     try:
         outcome = gate(_request(asked.request, base, head, step.cells), services)
@@ -249,7 +208,3 @@ def _request(request: Request, base: str, head: str, cells: Sequence[str]) -> Re
 def _how(error: HeadBuildError) -> str:
     """Return how a build ended; its output is what ``solwatch gate`` shows."""
     return str(error).splitlines()[0].rpartition("does not build: ")[2]
-
-
-def _as_commit(commit: PastCommit) -> Commit:
-    return Commit(sha=commit.sha, name=commit.sha, subject=commit.subject, committed_at=commit.committed_at)

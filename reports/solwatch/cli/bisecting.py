@@ -5,7 +5,19 @@ from typing import Any
 
 import click
 
-from solwatch.cli.commands import BENCH, BUDGET, DEVICE, GPUS, MIN_EFFECT, ROUNDS, SEED, SET, request_of, services_of
+from solwatch.cli.commands import (
+    BENCH,
+    BUDGET,
+    BUILDS,
+    DEVICE,
+    GPUS,
+    MIN_EFFECT,
+    ROUNDS,
+    SEED,
+    SET,
+    request_of,
+    services_of,
+)
 from solwatch.model.errors import ExitCode, SolwatchError
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
@@ -14,6 +26,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.command()
 @click.argument("good")
 @click.argument("bad")
+@BUILDS
 @DEVICE
 @GPUS
 @SET
@@ -50,7 +63,7 @@ def bisect(
     """Find the first commit after GOOD that made cells slower which BAD has slower than GOOD.
 
     Each commit tried is gated against GOOD in fresh rounds; the same command goes on after an interruption.
-    --budget and --rounds are those of one gate.
+    --budget and --rounds are those of one gate. With --builds, commits that the folder has no build of are skipped.
     """
     from solwatch.app.bisecting import Bisecting
     from solwatch.app.bisecting import bisect as bisected

@@ -13,8 +13,12 @@ import click
 @click.option(
     "--output", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder of the pack; made anew."
 )
-def build(commits: tuple[str, ...], device: str, output: Path) -> int:
-    """Build COMMITS, base before head, and pack them for `gate --builds` on a machine without a compiler."""
+@click.option("--between", is_flag=True, help="COMMITS are GOOD and BAD: build what `bisect` follows between them too.")
+def build(commits: tuple[str, ...], device: str, output: Path, between: bool) -> int:
+    """Build COMMITS, base before head, and pack them for `gate --builds` on a machine without a compiler.
+
+    With --between a commit between the two that does not build is left out, and said.
+    """
     import os
 
     from solwatch.app.packing import packed
@@ -25,7 +29,7 @@ def build(commits: tuple[str, ...], device: str, output: Path) -> int:
 
     repository = Repository.open(Path.cwd())
     config = load_config(repository.root, {})
-    done = packed(repository, config, commits, device, output, environment=dict(os.environ), say=say)
+    done = packed(repository, config, commits, device, output, between=between, environment=dict(os.environ), say=say)
     entries = [(each.commit.name, each.commit.sha, each.compiled, each.wall_s) for each in done.builds]
-    print_result(render_packed(str(done.folder), entries, size_bytes=done.size_bytes))
+    print_result(render_packed(str(done.folder), entries, left_out=list(done.left_out), size_bytes=done.size_bytes))
     return 0

@@ -11,7 +11,7 @@ import shutil
 import stat
 import time
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Annotated
 
@@ -51,12 +51,17 @@ class PackManifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     builds: dict[Key, Digest]
 
 
-def write_pack(folder: Path, builder: Builder, builds: Sequence[Build]) -> None:
-    """Write ``builds`` of ``builder`` as a pack into ``folder``; what is there of another one is written over."""
-    digests = {}
+def write_pack(folder: Path, builder: Builder, builds: Iterable[Build]) -> None:
+    """Write ``builds`` of ``builder`` as a pack into ``folder``; what is there of another one is written over.
+
+    Each is packed before the next one is asked for.
+    """
+    digests: dict[str, str] = {}
     with disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for build in builds:
+            if build.key in digests:
+                continue
             target = folder / f"{build.key}.zip"
             scratch = target.with_suffix(f".{os.getpid()}")
             _zip(build.path, scratch)

@@ -10,8 +10,10 @@ from fakes.bisections import FakeGate, no_build
 from fakes.records import CPU
 
 from solwatch.app.bisecting import Bisecting, bisect
+from solwatch.app.builds import packed_builds
 from solwatch.app.clock import SystemClock
 from solwatch.app.gate import compare
+from solwatch.app.packing import packed
 from solwatch.app.session import Request, Services
 from solwatch.judge.launch_path import NULL_KERNEL
 from solwatch.model.bisection import Found, State
@@ -41,6 +43,7 @@ def run(toy: Any, gate: Any, good: str = "HEAD~5", bad: str = "HEAD", **given: A
         base=good,
         device="cpu",
         selection=given.pop("selection", CellSelection("all")),
+        builds=given.pop("builds", None),
         config=load_config(toy.root, overrides),
         seed=1,
     )
@@ -263,3 +266,63 @@ def test_a_merge_is_at_fault_until_it_is_looked_inside(toy: Any) -> None:
     gate = FakeGate(times)
     assert named(run(toy, gate, "HEAD~3", inside_merges=True)) == ["side two"]
     assert gate.taken[-1] == ("side one", "side two")
+
+
+def pack(toy: Any, folder: Path, *commits: str, between: bool = False) -> Path:
+    packed(
+        Repository.open(toy.root), load_config(toy.root, {}), commits, "cpu", folder,
+        between=between, environment=dict(os.environ), say=toy.said.append,
+    )  # fmt: skip
+    return folder
+
+
+@pytest.mark.slow
+def test_with_builds_handed_over_nothing_is_compiled(toy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    setup = (toy.root / "setup.py").read_text()
+    (toy.root / "setup.py").write_text("raise SystemExit('no compiler for you')\n")
+    toy.commit("does not build")
+    (toy.root / "setup.py").write_text(setup)
+    toy.commit("a comment", op=toy.op.format(seconds=0.001) + "# nothing\n")
+    toy.commit("slower", op=toy.op.format(seconds=0.003))
+    builds = pack(toy, tmp_path / "pack", "HEAD~3", "HEAD", between=True)
+    monkeypatch.setattr("solwatch.workspace.builds.Builder.provide", lambda *_: pytest.fail("compiled"))
+    monkeypatch.setattr("solwatch.workspace.builds.build_facts", lambda *_: pytest.fail("asked for a compiler"))
+    found = run(toy, compare, "HEAD~3", builds=builds)
+    assert named(found) == ["slower"]
+    assert found.exit_code == ExitCode.SLOWER
+
+
+@pytest.mark.slow
+def test_commits_without_a_build_are_skipped_until_a_fuller_folder_has_one(history: Any, tmp_path: Path) -> None:
+    builds = pack(history, tmp_path / "pack", "HEAD~5", "HEAD~4", "HEAD~2", "HEAD~1", "HEAD")
+    first, again, fuller = FakeGate(SLOW), FakeGate(SLOW), FakeGate(SLOW)
+    found = run(history, first, builds=builds)
+    assert named(found) == ["three", "four"]
+    assert f"{builds} has no build of 1 of them: they count as commits that don't build" in history.said
+    assert f"no build of it in {builds}" in [gate.failed for gate in found.gates]
+    assert not any("three" in pair for pair in first.taken)
+    assert named(run(history, again, builds=builds)) == ["three", "four"]
+    assert again.taken == []
+    pack(history, builds, "HEAD~5", "HEAD", between=True)
+    assert named(run(history, fuller, builds=builds)) == ["four"]
+    assert fuller.taken == [("first", "three"), ("three", "four")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("packed_ones", "said"), [(["HEAD"], "no build of HEAD~5"), (["HEAD~5"], "no build of HEAD ")])
+def test_good_and_bad_must_have_a_build(history: Any, tmp_path: Path, packed_ones: list[str], said: str) -> None:
+    builds, gate = pack(history, tmp_path / "pack", *packed_ones), FakeGate(SLOW)
+    with pytest.raises(RequestError, match=said):
+        run(history, gate, builds=builds)
+    assert gate.taken == []
+
+
+@pytest.mark.slow
+def test_a_damaged_build_ends_it_and_is_no_commit_that_does_not_build(history: Any, tmp_path: Path) -> None:
+    builds = pack(history, tmp_path / "pack", "HEAD~5", "HEAD", between=True)
+    repository = Repository.open(history.root)
+    key = packed_builds(repository, load_config(history.root, {}), builds).key(repository.resolve("HEAD~3"))
+    middle = builds / f"{key}.zip"
+    middle.write_bytes(middle.read_bytes()[:-1])
+    with pytest.raises(RequestError, match="SHA-256 differs"):
+        run(history, FakeGate(SLOW), builds=builds)

@@ -4,12 +4,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from fakes.bisections import World, asked
 from fakes.scratch_project import ScratchProject
 
 from solwatch.cli.main import outcome
 from solwatch.judge.bisecting import concluded
+from solwatch.render.json import published_schema
 
 
 @pytest.fixture
@@ -43,12 +45,19 @@ def test_its_exit_code_and_its_files(
 ) -> None:
     called = answering(monkeypatch, times)
     files = ["--json", "out/a.json", "--markdown", "out/a.md"]
-    assert outcome(["bisect", "HEAD~1", "HEAD", "--all", "--skips", "3", "-b", "x", *files]) == code
+    assert outcome(["bisect", "HEAD~1", "HEAD", "--all", "--skips", "3", "-b", "x", "--builds", "b", *files]) == code
     first = capsys.readouterr().out.splitlines()[0]
-    assert json.loads((project / "out/a.json").read_text())["bisection"]["exit_code"] == code
+    written = json.loads((project / "out/a.json").read_text())
+    assert written["bisection"]["exit_code"] == code
+    check = jsonschema.Draft202012Validator(json.loads(published_schema("bisection")))
+    check.validate(written)
+    del written["bisection"]["answers"]
+    with pytest.raises(jsonschema.ValidationError, match="answers"):
+        check.validate(written)
     assert (project / "out/a.md").read_text().startswith(f"**{first.partition(': ')[0]}**: ")
     (given,) = called
     assert (given.every_cell, given.inside_merges, given.fresh, given.most_untestable) == (True, False, False, 3)
+    assert given.request.builds == Path("b")
     assert (given.request.base, given.request.head, given.request.selection.patterns) == ("HEAD~1", "HEAD", ("x",))
 
 
