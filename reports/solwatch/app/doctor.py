@@ -26,7 +26,8 @@ class Sources:
     ``torch``, ``nvcc`` and ``compiler`` return ``None`` for what isn't there. ``asv_machine`` returns asv's name
     for this machine, ``None`` when asv has no machine file. ``free_bytes`` is of the disk that results lie on.
     ``check_op`` runs a small cell of the suite against its reference and says which; it raises what the op
-    raises, ``AssertionError`` for a wrong result.
+    raises, ``AssertionError`` for a wrong result. ``builds``: the folder that builds are handed over in, ``None``
+    where they are compiled here.
     """
 
     gpu: Callable[[], GpuFacts]
@@ -37,6 +38,7 @@ class Sources:
     asv_machine: Callable[[], str | None]
     free_bytes: Callable[[], float]
     check_op: Callable[[], str]
+    builds: str | None = None
 
 
 def diagnose(device: str, sources: Sources) -> list[Finding]:
@@ -56,11 +58,11 @@ def diagnose(device: str, sources: Sources) -> list[Finding]:
     seen = gpu or GpuFacts(error="not asked")
     used = asked.uses_gpu(seen)
     findings += _finding("driver", lambda: drivers(seen) if used else [])
-    findings += _finding("toolkit", lambda: toolkits(seen, sources.nvcc()) if used else [])
+    findings += _finding("toolkit", lambda: toolkits(seen, sources.nvcc(), sources.builds) if used else [])
     findings += _finding("torch", lambda: torches(used, seen, sources.torch()))
     findings += _finding("NVML", lambda: nvml(seen) if used else [])
-    findings += _finding("compiler", lambda: _compilers(sources.compiler()))
-    findings += _finding("operator", lambda: _operators(sources.check_op))
+    findings += _finding("compiler", lambda: _compilers(sources.compiler(), sources.builds))
+    findings += _finding("operator", lambda: _operators(sources.check_op, sources.builds))
     findings += _finding("git history", lambda: _histories(sources.history()))
     findings += _finding("asv machine", lambda: _machines(sources.asv_machine()))
     findings += _finding("disk", lambda: _disks(sources.free_bytes()))
@@ -78,7 +80,9 @@ def _finding(name: str, look: Callable[[], list[Finding]]) -> list[Finding]:
     return [Finding(name=name, status=Status.FAIL, found=found, fix=fix)]
 
 
-def _compilers(compiler: CompilerFacts | None) -> list[Finding]:
+def _compilers(compiler: CompilerFacts | None, builds: str | None) -> list[Finding]:
+    if builds is not None:
+        return [Finding(name="compiler", status=Status.OK, found=f"not needed: builds come from {builds}")]
     if compiler is None:
         return [
             Finding(
@@ -93,7 +97,7 @@ def _compilers(compiler: CompilerFacts | None) -> list[Finding]:
     ]
 
 
-def _operators(check_op: Callable[[], str]) -> list[Finding]:
+def _operators(check_op: Callable[[], str], builds: str | None) -> list[Finding]:
     try:
         said = check_op()
     except AssertionError as error:
@@ -106,12 +110,15 @@ def _operators(check_op: Callable[[], str]) -> list[Finding]:
             )
         ]
     except (Exception, SystemExit) as error:
+        how = "built, loaded or called" if builds is None else "loaded or called"
+        by_hand = "build it by hand to see all of the output: pip wheel --no-build-isolation --no-deps ."
+        handed_over = "pack the builds again: `solwatch build`, with this machine's torch, for this machine's GPU"
         return [
             Finding(
                 name="operator",
                 status=Status.FAIL,
-                found=f"it can't be built, loaded or called: {_one_line(error)}",
-                fix="build it by hand to see all of the output: pip wheel --no-build-isolation --no-deps .",
+                found=f"it can't be {how}: {_one_line(error)}",
+                fix=by_hand if builds is None else handed_over,
             )
         ]
     return [Finding(name="operator", status=Status.OK, found=said)]

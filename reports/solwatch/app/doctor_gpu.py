@@ -56,8 +56,10 @@ def drivers(gpu: GpuFacts) -> list[Finding]:
     return [Finding(name="driver", status=Status.OK, found=f"{gpu.driver}{runs}")]
 
 
-def toolkits(gpu: GpuFacts, nvcc: CompilerFacts | None) -> list[Finding]:
-    """Judge the CUDA compiler: it must be there, and no newer than the driver."""
+def toolkits(gpu: GpuFacts, nvcc: CompilerFacts | None, builds: str | None) -> list[Finding]:
+    """Judge the CUDA compiler: it must be there, unless builds are handed over, and no newer than the driver."""
+    if builds is not None:
+        return [Finding(name="toolkit", status=Status.OK, found=f"not needed: builds come from {builds}")]
     if nvcc is None:
         return [
             Finding(

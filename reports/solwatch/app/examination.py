@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from solwatch.app.builds import build, builder_for
+from solwatch.app.builds import Builds, build, builder_for, packed_builds
 from solwatch.app.doctor import Sources, diagnose
 from solwatch.app.doctor_facts import cpp_compiler, cuda_compiler, free_bytes, torch_facts
 from solwatch.app.processes import CellFailed, ForkServer
@@ -18,18 +18,35 @@ from solwatch.model.cell import CellSelection
 from solwatch.model.config import Config
 from solwatch.model.finding import Finding
 from solwatch.model.machine import HistoryFacts
+from solwatch.model.plain import plain
 from solwatch.model.protocol import Prepare, Prepared
+from solwatch.model.record import Commit
 from solwatch.workspace.git import Repository
 from solwatch.workspace.settings import load_config
 
 _SMALLEST_SET = "quick"
 
 
-def examine(folder: Path, device: str, say: Callable[[str], None]) -> list[Finding]:
-    """Return what this machine has and lacks for measuring the repository at ``folder`` on ``device``."""
+def examine(
+    folder: Path,
+    device: str,
+    say: Callable[[str], None],
+    *,
+    commit: str | None = None,
+    builds: Path | None = None,
+) -> list[Finding]:
+    """Return what this machine has and lacks for measuring the repository at ``folder`` on ``device``.
+
+    ``commit``: whose operator is checked; without one the working tree's, or HEAD's where ``builds`` are handed over.
+    Raises ``RequestError`` for an unknown commit and for ``builds`` that are no pack.
+    """
     repository = Repository.open(folder)
     config = load_config(repository.root, {})
     environment = dict(os.environ)
+    if builds is not None:
+        packed_builds(repository, config, builds)
+        commit = commit or "HEAD"
+    checked = repository.working_tree() if commit is None else repository.resolve(commit)
 
     def history() -> HistoryFacts:
         depth = repository.depth()
@@ -43,19 +60,32 @@ def examine(folder: Path, device: str, say: Callable[[str], None]) -> list[Findi
         history=history,
         asv_machine=known_machine,
         free_bytes=lambda: free_bytes(repository.root / config.results),
-        check_op=lambda: check_op(repository, config, device, say),
+        check_op=lambda: check_op(repository, config, device, say, checked, builds),
+        builds=None if builds is None else plain(str(builds)),
     )
     return diagnose(device, sources)
 
 
-def check_op(repository: Repository, config: Config, device_name: str, say: Callable[[str], None]) -> str:
-    """Build the working tree's op, call it once in a process of its own and check it; return which cell it was.
+def check_op(
+    repository: Repository,
+    config: Config,
+    device_name: str,
+    say: Callable[[str], None],
+    commit: Commit,
+    builds: Path | None,
+) -> str:
+    """Build a commit's op or take it from ``builds``, call it once in a process of its own and check it.
 
-    Raises ``AssertionError`` for a wrong result and ``SolwatchError`` or ``CellFailed`` for anything else.
+    Returns which cell it was. Raises ``AssertionError`` for a wrong result and ``SolwatchError`` or ``CellFailed`` for
+    anything else.
     """
     device = resolve_device(device_name)
-    builder = builder_for(repository, config, device.split(":")[0], os.environ)
-    head = build(repository, builder, repository.working_tree(), "head", config, say)
+    provider: Builds = (
+        builder_for(repository, config, device.split(":")[0], os.environ)
+        if builds is None
+        else packed_builds(repository, config, builds)
+    )
+    head = build(repository, provider, commit, "head", config, say)
     with (
         tempfile.TemporaryDirectory(prefix="solwatch-") as scratch,
         ForkServer(dict(os.environ), Path(scratch) / "logs") as server,

@@ -279,14 +279,20 @@ def selftest(device: str, seed: int | None, budget_s: float | None, output: Path
 
 
 @click.command()
+@click.argument("commit", required=False)
 @DEVICE
-def doctor(device: str) -> int:
-    """Check what measuring needs: GPU, driver, toolkit, torch, the op, NVML, git; each with its fix."""
+@BUILDS
+def doctor(commit: str | None, device: str, builds: Path | None) -> int:
+    """Check what measuring needs: GPU, driver, toolkit, torch, the op, NVML, git; each with its fix.
+
+    The op is that of COMMIT, by default of the working tree. With --builds it is taken from there (by default that of
+    HEAD), and no compiler is needed.
+    """
     from solwatch.app.examination import examine
     from solwatch.cli.showing import print_result, say
     from solwatch.render.doctor import render_findings
 
-    findings = examine(Path.cwd(), device, say)
+    findings = examine(Path.cwd(), device, say, commit=commit, builds=builds)
     print_result(render_findings(findings))
     return ExitCode.UNTRUSTED if any(finding.status == "fail" for finding in findings) else ExitCode.OK
 

@@ -145,6 +145,23 @@ def test_a_missing_compiler_and_a_missing_machine_file():
     assert named(findings, "asv machine").status is Status.WARN
 
 
+def test_no_compiler_is_needed_where_builds_are_handed_over():
+    findings = diagnose("cuda", replace(gpu_machine(nvcc=None, compiler=None), builds="packs/builds"))
+    assert {finding.status for finding in findings} == {Status.OK}
+    for name in ("toolkit", "compiler"):
+        assert named(findings, name).found == "not needed: builds come from packs/builds"
+
+
+def test_an_operator_that_was_handed_over_and_does_not_load_is_not_built_by_hand():
+    def unloadable():
+        raise OSError("undefined symbol: aoti_torch_device_type_cuda")
+
+    finding = named(diagnose("cuda", replace(gpu_machine(check_op=unloadable), builds="builds")), "operator")
+    assert finding.status is Status.FAIL
+    assert "undefined symbol" in finding.found
+    assert "solwatch build" in finding.fix
+
+
 @pytest.mark.parametrize(("status", "fix"), [(Status.OK, "a fix"), (Status.FAIL, None), (Status.WARN, None)])
 def test_a_finding_has_a_fix_exactly_when_something_is_wrong(status, fix):
     with pytest.raises(ValueError, match="a fix belongs to what is wrong"):
