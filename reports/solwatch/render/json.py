@@ -12,6 +12,8 @@ from solwatch.judge.calibration import Calibration
 from solwatch.judge.judgement import Judgement
 from solwatch.judge.selftest import Selftest
 from solwatch.model.bisection import Found
+from solwatch.model.entry_verdict import EntryVerdict
+from solwatch.model.joint_verdict import JointVerdict
 from solwatch.model.plain import hidden
 from solwatch.model.record import Record, RecordEnd, RecordHeader
 
@@ -46,6 +48,8 @@ DOCUMENTS: dict[str, type[msgspec.Struct]] = {
     "selftest": Selftest,
     "calibration": Calibration,
     "bisection": BisectionDocument,
+    "verdict": EntryVerdict,
+    "joint": JointVerdict,
 }
 """What each command writes, by the name of its schema."""
 
