@@ -7,13 +7,16 @@ from typing import Any
 import msgspec
 
 from solwatch.app.entry_gate import VERDICT_FILE
+from solwatch.model.bisection import Found as Bisected
 from solwatch.model.ci_plan import Plan
 from solwatch.model.entry_verdict import EntryName, EntryVerdict
 from solwatch.model.errors import MachineError, RequestError
 from solwatch.model.joint_verdict import JointVerdict
+from solwatch.render.json import BisectionDocument
 from solwatch.workspace.artifacts import Found, decoded, found_in
 
 JOINT_FILE = "joint.json"
+BISECTION_FILE = "bisection.json"
 
 Job = dict[str, Any]
 
@@ -52,6 +55,23 @@ def jobs_of(matrix: str) -> dict[str, Job]:
 def matrix_of(jobs: Sequence[Job]) -> str:
     """Return the value of ``strategy.matrix`` on one line."""
     return msgspec.json.encode(_Matrix(include=list(jobs))).decode()
+
+
+def bisection_in(source: Path, good: str, bad: str) -> Bisected:
+    """Return the one bisection in ``source``; ``good`` and ``bad``: hashes that it must be of, from a trusted source.
+
+    Raises ``MachineError`` for anything else.
+    """
+    found = found_in(source, BISECTION_FILE, BisectionDocument)
+    if len(found) != 1:
+        raise MachineError(f"{source} holds {len(found)} files named {BISECTION_FILE}: exactly one is told")
+    if found[0].value is None:
+        raise MachineError(f"{found[0].where} in {source} can't be trusted: {found[0].problem}")
+    bisected = found[0].value.bisection
+    asked = bisected.asked
+    if (asked.good, asked.bad) != (good, bad):
+        raise MachineError(f"the bisection is of {asked.good} and {asked.bad}, not of {good} and {bad}: it is not told")
+    return bisected
 
 
 def joint_in(source: Path, head: str | None) -> JointVerdict:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from solwatch.app.reference import pinned_reference
 from solwatch.model.ci_event import NO_COMMIT, Event
 from solwatch.model.ci_plan import Plan
 from solwatch.model.config import Config
@@ -16,6 +17,7 @@ from solwatch.workspace.files import read_whole
 from solwatch.workspace.git import Repository
 
 COMMAND_LINE = "command line"
+REFERENCE = "reference"
 
 _Sides = tuple[Commit | None, Commit]
 
@@ -36,6 +38,22 @@ def planned(repository: Repository, config: Config, name: str, event: Event, hea
 def planned_between(repository: Repository, config: Config, base: str, head: str) -> Plan:
     """Return the plan for two commits that were named; raises ``RequestError`` for unknown ones."""
     return _plan(repository, config, COMMAND_LINE, repository.resolve(base), repository.resolve(head))
+
+
+def planned_against_reference(repository: Repository, config: Config, machine: str) -> Plan:
+    """Return the plan for HEAD against the pinned reference; ``machine``: whose results ``best`` goes by.
+
+    Raises ``RequestError`` when there is a setting and it names nothing.
+    """
+    head = repository.resolve("HEAD")
+    if config.reference is None:
+        said = "no reference is pinned: the setting is 'reference'"
+        return Plan(event=REFERENCE, base=None, head=head.sha, needed=False, reason=said)
+    base = repository.resolve(pinned_reference(repository, config, head, machine).commit)
+    if base.sha == head.sha:
+        return Plan(event=REFERENCE, base=base.sha, head=head.sha, needed=False, reason="HEAD is the reference itself")
+    said = "measured against the pinned reference, whatever changed"
+    return Plan(event=REFERENCE, base=base.sha, head=head.sha, needed=True, reason=said)
 
 
 def read_event(path: Path) -> Event:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from solwatch.cli.commands import BUILDS, MEASURE_ALL, measuring, request_of, services_of
+from solwatch.cli.commands import BUILDS, MEASURE_ALL, SUITE, measuring, request_of, services_of
 from solwatch.cli.ending import ending
 from solwatch.model.errors import ExitCode
 
@@ -35,16 +35,27 @@ def ci() -> None:
 @click.argument("head", required=False)
 @click.option("--event", "name", envvar="GITHUB_EVENT_NAME", show_envvar=True, help="The event's name.")
 @click.option("--event-file", type=FILE, envvar="GITHUB_EVENT_PATH", show_envvar=True, help="The event as JSON.")
+@click.option("--reference", is_flag=True, help="HEAD against the pinned reference, in an event's or BASE's place.")
 @click.option("--output", type=FILE, metavar="FILE", help="Write the plan as JSON, for 'solwatch ci verdict'.")
+@SUITE
 @GITHUB
 def plan(
-    base: str | None, head: str | None, name: str | None, event_file: Path | None, output: Path | None, github: bool
+    base: str | None,
+    head: str | None,
+    name: str | None,
+    event_file: Path | None,
+    reference: bool,
+    output: Path | None,
+    suite: str | None,
+    github: bool,
 ) -> int:
     """Say which two commits an event compares, and whether anything that can change a time has changed.
 
-    With BASE: those commits (HEAD is the default of HEAD), whatever the event.
+    With BASE: those commits (HEAD is the default of HEAD), whatever the event. With --reference nothing is needed where
+    the setting reference pins none.
     """
-    from solwatch.app.planning import planned, planned_between, read_event
+    from solwatch.app.planning import planned, planned_against_reference, planned_between, read_event
+    from solwatch.asvio.machine import machine_info
     from solwatch.cli.showing import print_result
     from solwatch.model.ci_event import Event
     from solwatch.render.ci_plan import plan_outputs, render_plan
@@ -53,8 +64,12 @@ def plan(
     from solwatch.workspace.settings import load_config
 
     repository = Repository.open(Path.cwd())
-    config = load_config(repository.root)
-    if base is not None:
+    config = load_config(repository.root, {"benchmarks": suite})
+    if reference:
+        if base is not None:
+            raise click.UsageError(f"--reference is the base: leave out BASE ({base!r})")
+        made = planned_against_reference(repository, config, machine_info()["machine"])
+    elif base is not None:
         made = planned_between(repository, config, base, head or "HEAD")
     elif name is None:
         raise click.UsageError("give BASE, or the event that asks: --event NAME --event-file FILE")
@@ -75,7 +90,7 @@ def _entry_name(context: click.Context, parameter: click.Parameter, value: Any) 
     return value
 
 
-def _address(context: click.Context, parameter: click.Parameter, value: str) -> str:
+def address(context: click.Context, parameter: click.Parameter, value: str) -> str:
     if value and not re.fullmatch(r"https://[A-Za-z0-9.-]+(?::[0-9]+)?(?:/[A-Za-z0-9._-]+)*", value):
         raise click.BadParameter(f"{value!r}: allowed is https://host/path of letters, digits, dots and hyphens")
     return value
@@ -220,7 +235,7 @@ def retry(sources: tuple[Path, ...], matrix: str, github: bool) -> int:
 @ci.command()
 @click.argument("source", type=FOLDER_OR_ZIP)
 @click.option("--head", metavar="SHA", help="The commit that the verdict must be of, from the event.")
-@click.option("--run-url", default="", metavar="URL", callback=_address, help="Where the reports are, from the event.")
+@click.option("--run-url", default="", metavar="URL", callback=address, help="Where the reports are, from the event.")
 @click.option("--output", type=FILE, metavar="FILE", help="Write the comment there.")
 def comment(source: Path, head: str | None, run_url: str, output: Path | None) -> int:
     """Print the pull request's comment from SOURCE, a folder or zip with joint.json that is taken for hostile.

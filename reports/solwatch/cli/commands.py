@@ -42,6 +42,7 @@ GITHUB = click.option(
 ENVIRONMENT = click.Path(path_type=Path)
 
 
+SUITE = click.option("--suite", metavar="FOLDER", help="Folder of the suite, in place of the setting benchmarks.")
 BUILDS = click.option(
     "--builds", type=click.Path(path_type=Path), metavar="FOLDER", help="Take builds from here: see `solwatch build`."
 )
@@ -49,7 +50,7 @@ BUILDS = click.option(
 
 def measuring(function: "Callable[..., Any]") -> "Callable[..., Any]":
     """Give a command the options of all that measure."""
-    for option in (MIN_EFFECT, BUDGET, ROUNDS, SEED, BENCH, SET, GPUS, DEVICE):
+    for option in (SUITE, MIN_EFFECT, BUDGET, ROUNDS, SEED, BENCH, SET, GPUS, DEVICE):
         function = option(function)
     return function
 
@@ -375,6 +376,7 @@ def services_of(options: dict[str, Any]) -> "tuple[Services, Config]":
         "min_effect": options.get("min_effect"),
         "budget_s": options["budget"],
         "undecided": options.get("undecided"),
+        "benchmarks": options.get("suite"),
     }
     config = load_config(repository.root, {name: value for name, value in asked.items() if value is not None})
     return _services_in(repository), config

@@ -26,17 +26,21 @@ def fleet() -> None:
 @fleet.command()
 @FILE
 @click.option("--ephemeral", is_flag=True, help="Only runners that are thrown away after a job: for code from a fork.")
+@click.option("--entry", metavar="NAME", help="Only this runner.")
 @click.option("--github-output", is_flag=True, help="Also set the step's outputs 'matrix' and 'architectures'.")
-def matrix(path: Path | None, ephemeral: bool, github_output: bool) -> int:
+def matrix(path: Path | None, ephemeral: bool, entry: str | None, github_output: bool) -> int:
     """Print the value of a job's strategy.matrix: one job for each runner."""
     from solwatch.cli.showing import print_result
     from solwatch.model.architecture import build_list
+    from solwatch.model.fleet import Fleet
     from solwatch.render.fleet import render_matrix
-    from solwatch.workspace.fleet import ephemeral_runners
+    from solwatch.workspace.fleet import ephemeral_runners, find_runner
     from solwatch.workspace.github_files import set_outputs
 
     loaded, read = _load(path)
     runners = ephemeral_runners(loaded, read) if ephemeral else loaded.runners
+    if entry is not None:
+        runners = [find_runner(Fleet(runners=runners), entry, read)]
     rendered = render_matrix(runners)
     if github_output:
         built = build_list(name for runner in runners for name in runner.architectures)

@@ -1,5 +1,6 @@
 """``solwatch history``: results kept on a branch, change points along it, and the noise of each card."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,6 +70,7 @@ def pull(remote: str, branch: str) -> int:
 @click.option("--all", "everything", is_flag=True, help="Those too that were reported before.")
 @click.option("--json", "json_file", type=OUTPUT, metavar="FILE", help="Write them as JSON too.")
 @click.option("--markdown", "markdown_file", type=OUTPUT, metavar="FILE", help="Write them as Markdown too.")
+@click.option("--github", is_flag=True, help="In a step of GitHub Actions: set outputs 'bisect' (a matrix), 'needed'.")
 @click.option("--mark", is_flag=True, help="Remember the new ones as reported; push takes that to the branch.")
 def changes(
     since: str | None,
@@ -76,13 +78,15 @@ def changes(
     everything: bool,
     json_file: Path | None,
     markdown_file: Path | None,
+    github: bool,
     mark: bool,
 ) -> int:
     """Show where along HEAD's first parents results changed their level, by asv's step detection: what is new of it."""
     from solwatch.app.history_changes import found_changes, mark_reported
     from solwatch.cli.showing import print_result, say
-    from solwatch.render.changes import render_changes, render_changes_json, render_changes_markdown
+    from solwatch.render.changes import bisect_matrix, render_changes, render_changes_json, render_changes_markdown
     from solwatch.workspace.files import write_atomically
+    from solwatch.workspace.github_files import set_outputs
 
     asked = _history()
     found = found_changes(asked, since=since, least_change=threshold)
@@ -95,6 +99,9 @@ def changes(
         write_atomically(json_file, render_changes_json(shown))
     if markdown_file is not None:
         write_atomically(markdown_file, render_changes_markdown(shown).encode())
+    if github:
+        matrix, count = bisect_matrix(found.changes)
+        set_outputs(os.environ, {"bisect": matrix, "needed": "true" if count else "false"})
     if mark:
         mark_reported(asked, shown)
     return 0

@@ -12,6 +12,7 @@ import click
 
 from solwatch import __version__
 from solwatch.cli.accept import accept
+from solwatch.cli.answering import answer
 from solwatch.cli.bisecting import bisect
 from solwatch.cli.build import build
 from solwatch.cli.ci import ci
@@ -48,6 +49,7 @@ for command in (
     gate, build, run, bench, report, accept, record, bisect, history, ceilings, doctor, selftest, calibrate, ci, fleet,
 ):  # fmt: skip
     solwatch.add_command(command)
+ci.add_command(answer)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from solwatch.model.ci_plan import Sha
 from solwatch.model.config import Config
 from solwatch.model.estimate import Estimate
 from solwatch.model.fingerprint import Fingerprint
@@ -12,8 +13,8 @@ from solwatch.model.verdict import Reason, Verdict
 class PastCommit(msgspec.Struct, frozen=True, kw_only=True):
     """A commit of the range. ``parents``: all of them, by sha, within the range or not; two make it a merge."""
 
-    sha: str
-    parents: list[str]
+    sha: Sha
+    parents: list[Sha]
     author: str
     committed_at: str
     subject: str
@@ -26,8 +27,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     are part of that). ``inside_merges``: whether every parent is followed.
     """
 
-    good: str
-    bad: str
+    good: Sha
+    bad: Sha
     good_key: str
     bad_key: str
     inside_merges: bool
@@ -65,8 +66,8 @@ class GateTaken(msgspec.Struct, frozen=True, kw_only=True):
     measured. ``fingerprint``: of what it was measured on.
     """
 
-    base: str
-    head: str
+    base: Sha
+    head: Sha
     created_at: str
     wall_s: float
     cells: dict[str, Figure] = msgspec.field(default_factory=dict)
@@ -106,8 +107,8 @@ class Return(msgspec.Struct, frozen=True, kw_only=True):
     good or bad.
     """
 
-    slower: str
-    good: str
+    slower: Sha
+    good: Sha
     slower_figure: Figure | None
     good_figure: Figure | None
 
@@ -124,9 +125,9 @@ class CellAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
     cell: str
     state: State
-    suspects: list[str]
-    untested: list[str]
-    before: str
+    suspects: list[Sha]
+    untested: list[Sha]
+    before: Sha
     total: Figure
     against_good: Figure | None
     before_against_good: Figure | None
@@ -148,5 +149,5 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     gates: list[GateTaken]
     answers: list[CellAnswer]
     others: dict[str, Figure]
-    taken_back: list[str]
+    taken_back: list[Sha]
     exit_code: int

@@ -13,7 +13,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """What an event asks for.
 
     ``schema``: number of the format
-    ``event``: name of the event, `command line` without one
+    ``event``: name of the event, `command line` without one, `reference` against the pinned reference
     ``base``: hash of the commit to compare with, null where there is none
     ``head``: hash of the commit to measure, null where a branch was deleted
     ``needed``: whether anything that can change a time has changed

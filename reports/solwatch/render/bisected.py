@@ -11,7 +11,6 @@ from datetime import datetime
 
 from solwatch.model.bisection import CellAnswer, Figure, Found, GateTaken, State
 from solwatch.model.errors import ExitCode
-from solwatch.model.plain import plain
 from solwatch.model.verdict import Verdict
 from solwatch.render.bisecting import COMPARED, SHORT, duration, figure_text
 from solwatch.render.headline import SEVERITY, verdict_word
@@ -95,7 +94,7 @@ class _Viewing:
             figure_text(figure) if measured else ABSENT,
             str(gate.rounds) if gate.record is not None else ABSENT,
             duration(gate.wall_s),
-            plain(gate.record.rpartition("/")[2].removesuffix(".jsonl")) if gate.record is not None else ABSENT,
+            self._quote(gate.record.rpartition("/")[2].removesuffix(".jsonl"), 80) if gate.record else ABSENT,
         )
 
     def _cell(self, answer: CellAnswer) -> tuple[str, ...]:
@@ -118,8 +117,14 @@ class _Viewing:
 
     def _named(self, sha: str) -> str:
         commit = self._commits[sha]
-        by = f"{self._quote(commit.author, 60)}, {_date(commit.committed_at)}"
+        by = f"{self._quote(commit.author, 60)}, {self._date(commit.committed_at)}"
         return f"{sha[:SHORT]} {self._quote(commit.subject, 100)} ({by})"
+
+    def _date(self, iso: str) -> str:
+        try:
+            return datetime.fromisoformat(iso.replace("Z", "+00:00")).date().isoformat()
+        except ValueError:
+            return self._quote(iso, 40)
 
     def _skipped(self) -> list[str]:
         """Return why each commit is among the suspects that no gate could tell apart."""
@@ -197,7 +202,7 @@ class _Viewing:
         deciding = self._deciding()
         if deciding is not None and deciding.record is not None:
             command = shlex.join(["solwatch", "report", deciding.record])
-            lines.append(f"{command} shows {deciding.head[:SHORT]} against {deciding.base[:SHORT]}")
+            lines.append(f"{self._quote(command, 400)} shows {deciding.head[:SHORT]} against {deciding.base[:SHORT]}")
         if any(figure.verdict is Verdict.BROKEN for figure in found.others.values()):
             lines.append(f"broken is not slower: solwatch gate {shlex.join(ends)} says what fails")
         if main is None:
@@ -232,10 +237,3 @@ def _leaves_a_rest(answer: CellAnswer) -> bool:
     if share is None or whole is None or share.high is None or whole.low is None:
         return False
     return share.high < whole.low
-
-
-def _date(iso: str) -> str:
-    try:
-        return datetime.fromisoformat(iso.replace("Z", "+00:00")).date().isoformat()
-    except ValueError:
-        return plain(iso, 40)

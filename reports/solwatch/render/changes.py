@@ -1,5 +1,6 @@
 """Change points as text, as JSON, and as the issue that each of the slower ones deserves."""
 
+import json
 import re
 import shlex
 from collections.abc import Sequence
@@ -17,8 +18,11 @@ from solwatch.render.units import change, quantity
 SCHEMA_VERSION = 1
 """Number of the JSON documents; a field may be added without a new one, none is removed or changes its meaning."""
 
+MOST_BISECTED = 3
+"""Change points of one night that are bisected."""
+
 _MOST_CELLS = 40
-_MOST_BISECTED = 3
+_MOST_CELLS_BISECTED = 3
 """Cells that the bisect command names: each makes its gates longer, and the largest changes show best."""
 
 _SHORT = 10
@@ -113,13 +117,38 @@ def render_issues(changes: Sequence[Found]) -> bytes:
     return render_document(IssuesDocument(schema_version=SCHEMA_VERSION, issues=issues))
 
 
+def bisect_matrix(changes: Sequence[Found]) -> tuple[str, int]:
+    """Return the value of ``strategy.matrix`` on one line, a job for each new slower change point, and their number.
+
+    The largest changes come first, ``MOST_BISECTED`` of them at most: each takes a machine for an hour or so. A job has
+    ``change`` (the id), ``machine``, ``good``, ``bad`` and ``bench``: expressions for the cells, one a line.
+    """
+    slower = [each.point for each in changes if each.new and each.point.persists and each.point.direction == "slower"]
+    slower.sort(key=lambda point: point.cells[0].slowdown_ratio, reverse=True)
+    jobs = [
+        {
+            "change": point.id,
+            "machine": point.machine,
+            "good": point.good,
+            "bad": point.bad,
+            "bench": "\n".join(_expressions(point)),
+        }
+        for point in slower[:MOST_BISECTED]
+    ]
+    return json.dumps({"include": jobs}, separators=(",", ":")), len(jobs)
+
+
 def bisect_command(point: ChangePoint) -> str:
     """Return the command that looks for the commit, safe to paste into a shell."""
-    cells = list(dict.fromkeys(step.cell for step in point.cells))[:_MOST_BISECTED]
     words = ["solwatch", "bisect", point.good, point.bad]
-    for cell in cells:
-        words += ["-b", f"^{re.escape(plain(cell))}$"]
+    for expression in _expressions(point):
+        words += ["-b", expression]
     return shlex.join(words)
+
+
+def _expressions(point: ChangePoint) -> list[str]:
+    cells = list(dict.fromkeys(step.cell for step in point.cells))[:_MOST_CELLS_BISECTED]
+    return [f"^{re.escape(plain(cell))}$" for cell in cells]
 
 
 def _issue(found: Found) -> Issue:

@@ -43,6 +43,35 @@ def test_an_event_in_a_step(project: ScratchProject, tmp_path: Path, monkeypatch
     assert whole == json.loads((tmp_path / "plan.json").read_text()) == wanted
 
 
+def test_the_pinned_reference(
+    project: ScratchProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    first = project.git("rev-parse", "HEAD~1")
+    asked = ["ci", "plan", "--reference"]
+    assert outcome(asked) == 0
+    assert capsys.readouterr().out.startswith("not needed: no reference is pinned")
+    (project.root / "solwatch.toml").write_text('reference = "HEAD~1"\n')
+    assert outcome(asked) == 0
+    assert f"base: {first}" in capsys.readouterr().out
+    (project.root / "solwatch.toml").write_text('reference = "HEAD"\n')
+    assert outcome(asked) == 0
+    assert capsys.readouterr().out.startswith("not needed: HEAD is the reference itself")
+    (project.root / "solwatch.toml").write_text('reference = "last-release"\n')
+    assert outcome(asked) == 2
+    assert "there is no release before HEAD" in capsys.readouterr().err
+    assert outcome([*asked, "HEAD~1"]) == 2
+
+
+def test_another_folder_of_the_suite(project: ScratchProject, capsys: pytest.CaptureFixture[str]) -> None:
+    project.write("perf/suite.py", "")
+    project.commit("a suite elsewhere")
+    assert outcome(["ci", "plan", "HEAD~1"]) == 0
+    assert capsys.readouterr().out.startswith("not needed")
+    assert outcome(["ci", "plan", "HEAD~1", "--suite", "perf"]) == 0
+    assert capsys.readouterr().out.startswith("needed: files changed: 1 in the suite")
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -30,6 +30,18 @@ def test_matrix_and_outputs(
     assert [job["name"] for job in json.loads(capsys.readouterr().out)["include"]] == ["h200"]
 
 
+def test_one_entry_alone(
+    tmp_path: Path, fleet: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_OUTPUT", str(tmp_path / "output"))
+    assert outcome(["fleet", "matrix", "--github-output", "--entry", "cpu", *fleet]) == 0
+    assert [job["name"] for job in json.loads(capsys.readouterr().out)["include"]] == ["cpu"]
+    assert "architectures=\n" in (tmp_path / "output").read_text()
+    assert outcome(["fleet", "matrix", "--entry", "h2000", *fleet]) == 2
+    assert "the nearest known one is 'h200'" in capsys.readouterr().err
+    assert outcome(["fleet", "matrix", "--ephemeral", "--entry", "cpu", *fleet]) == 2
+
+
 def test_architectures(fleet: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert outcome(["fleet", "architectures", *fleet]) == 0
     assert capsys.readouterr().out == "9.0a\n"

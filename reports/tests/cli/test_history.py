@@ -84,11 +84,15 @@ def test_an_unreachable_remote_is_3(clone: Path, origin: Path, capsys: pytest.Ca
 
 
 def test_a_change_is_told_once_and_its_issue_stays_the_same_one(
-    clone: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    clone: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("GITHUB_OUTPUT", str(tmp_path / "output"))
     shas = save_levels(clone, LEVELS)
-    code, out, _ = run(capsys, "changes", "--json", "c.json", "--markdown", "c.md", "--mark")
+    code, out, _ = run(capsys, "changes", "--json", "c.json", "--markdown", "c.md", "--mark", "--github")
     assert code == 0
+    outputs = dict(line.split("=", 1) for line in (tmp_path / "output").read_text().splitlines())
+    (job,) = json.loads(outputs["bisect"])["include"]
+    assert (outputs["needed"], job["machine"], job["good"], job["bad"]) == ("true", "runner", shas[5], shas[7])
     first, line, advice = out.splitlines()
     assert first == "1 new change point, 0 reported before, in 12 files of results"
     assert f"slower +5.00 % {shas[5][:10]}..{shas[7][:10]} runner {LLAMA} 10.00 µs → 10.50 µs" in line
@@ -99,7 +103,8 @@ def test_a_change_is_told_once_and_its_issue_stays_the_same_one(
     (issue,) = json.loads(run(capsys, "issues")[1])["issues"]
     assert (issue["state"], issue["new"]) == ("open", False)
     save_levels(clone, [10.5e-6 if math.isnan(level) else level for level in LEVELS])
-    code, out, _ = run(capsys, "changes")
+    code, out, _ = run(capsys, "changes", "--github")
+    assert (tmp_path / "output").read_text().endswith('bisect={"include":[]}\nneeded=false\n')
     assert (code, out) == (0, "0 new change points, 1 reported before, in 13 files of results\n")
     code, out, _ = run(capsys, "changes", "--all")
     assert f"{shas[5][:10]}..{shas[6][:10]}" in out

@@ -4,10 +4,14 @@ import json
 import shlex
 from dataclasses import dataclass
 
+import msgspec
+
 from solwatch.model.history import CellStep, ChangePoint
 from solwatch.model.record import Commit
 from solwatch.render.changes import (
+    MOST_BISECTED,
     bisect_command,
+    bisect_matrix,
     render_changes,
     render_changes_json,
     render_changes_markdown,
@@ -41,6 +45,25 @@ def found(
     )
     commits = [Commit(sha=BAD, name=BAD, subject=text, committed_at="2026-03-04T05:06:07+00:00")]
     return Found(point=point, new=new, suspects=commits)
+
+
+def test_new_lasting_slowdowns_are_bisected_the_largest_first_and_not_too_many() -> None:
+    def by(ratio: float, **given: bool | str) -> Found:
+        made = found(LLAMA, **given)
+        (step,) = made.point.cells
+        cells = [msgspec.structs.replace(step, before=1.0, after=ratio)]
+        point = msgspec.structs.replace(made.point, id=str(ratio), cells=cells)
+        return Found(point=point, new=made.new, suspects=made.suspects)
+
+    left = [by(9.0, new=False), by(8.0, persists=False), by(7.0, direction="faster")]
+    text, count = bisect_matrix([*left, *(by(1 + index / 10) for index in range(1, 6))])
+    jobs = json.loads(text)["include"]
+    assert "\n" not in text
+    assert count == len(jobs) == MOST_BISECTED
+    assert [job["change"] for job in jobs] == ["1.5", "1.4", "1.3"]
+    bench = r"^o_proj\.OProj\(16,\ 'llama'\)$"
+    assert jobs[0] == {"change": "1.5", "machine": "runner-3", "good": GOOD, "bad": BAD, "bench": bench}
+    assert bisect_matrix(left) == ('{"include":[]}', 0)
 
 
 LLAMA = "o_proj.OProj(16, 'llama')"
