@@ -132,7 +132,7 @@ def test_no_input_is_a_command_and_a_wrong_one_is_refused(toy: Path, act: Act, t
     before = git(toy, "rev-parse", "HEAD")
     event = {"before": before, "after": commit(toy, toy="def work():\n    return sum(range(60000))\n")}
     attack = f'"; touch {tmp_path}/owned; $(touch {tmp_path}/owned) `touch {tmp_path}/owned` --help'
-    named = {name: attack for name in ("entry", "set", "bench", "budget", "rounds", "builds", "min-effect")}
+    named = dict.fromkeys(("entry", "set", "bench", "budget", "rounds", "builds", "min-effect"), attack)
     for inputs in ({"base": attack}, {"head": attack, "base": "HEAD"}, {"suite": attack, "rounds": "x"}, named):
         outputs, code = act("push", event, **inputs)
         assert (outputs["code"], outputs["word"], code) == ("2", "", 1), inputs
