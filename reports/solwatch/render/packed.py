@@ -17,5 +17,5 @@ def render_packed(
     lines = [f"{len(builds)} builds in {plain(folder)}, {scaled(size_bytes, 'B', 3)}{without}"]
     for name, sha, compiled, wall_s in builds:
         how = f"compiled in {scaled(wall_s, 's', 3)}" if compiled else "from the cache"
-        lines.append(f"  {plain(name)}, {how}" if sha.startswith(name) else f"  {plain(name)} ({sha[:8]}), {how}")
+        lines.append(f"  {sha[:8]}, {how}" if sha.startswith(name) else f"  {plain(name)} ({sha[:8]}), {how}")
     return "\n".join(lines)
