@@ -28,9 +28,13 @@ _UNREMARKABLE = frozenset({Verdict.UNCHANGED, Verdict.NEW})
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where in a pipeline a gate runs: the fleet's entry, the workflow's run, its attempt, gate (1) or retry (2)."""
+    """Where in a pipeline a gate runs: the fleet's entry, the workflow's run, its attempt, gate (1) or retry (2).
+
+    ``host``: the machine's own name, which no setting changes.
+    """
 
     entry: str
+    host: str
     run: str | None
     attempt: int
     trial: int
@@ -44,6 +48,7 @@ def opened(place: Place, created_at: str) -> EntryVerdict:
         word=WORDS[ExitCode.UNTRUSTED],
         text="the gate has not ended",
         solwatch=__version__,
+        machine=place.host,
         run=place.run,
         attempt=place.attempt,
         trial=place.trial,
@@ -52,14 +57,13 @@ def opened(place: Place, created_at: str) -> EntryVerdict:
 
 
 def located(verdict: EntryVerdict, request: Request, services: Services) -> EntryVerdict:
-    """Add what is known before measuring: commits, trees, policy, machine; raises ``RequestError``."""
+    """Add what is known before measuring: commits, trees, policy; raises ``RequestError``."""
     repository = services.repository
     return msgspec.structs.replace(
         verdict,
         base=_measured(repository, repository.resolve(request.base or "")),
         head=_measured(repository, repository.resolve(request.head or "")),
         policy=policy_digest(request),
-        machine=services.machine,
     )
 
 

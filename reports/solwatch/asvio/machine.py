@@ -2,19 +2,27 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 from asv.machine import Machine
 
-from solwatch.model.errors import MachineError
+from solwatch.model.errors import MachineError, RequestError
+
+NAME = "SOLWATCH_MACHINE"
+"""Variable with the name that results go under: that of the fleet's entry where each job has a machine of its own."""
 
 
 def machine_info() -> dict[str, str]:
     """Return what asv stores about this machine, making ``~/.asv-machine.json`` when this machine isn't in it.
 
-    ``machine`` in it is the name; the rest is what ``asv machine --yes`` would find. Raises ``MachineError`` when
-    the file is there but isn't asv's, or can't be written.
+    ``machine`` in it is the name; the rest is what ``asv machine --yes`` would find. With ``$SOLWATCH_MACHINE`` that
+    is the name and no file is read or made. Raises ``MachineError`` when the file is there but isn't asv's, or can't
+    be written, ``RequestError`` when the variable is no name of a folder.
     """
+    given = os.environ.get(NAME)
+    if given:
+        return {key: str(value) for key, value in Machine.get_defaults().items()} | {"machine": _checked(given)}
     path = _path()
     known = _read(path)
     name = Machine.get_unique_machine_name()
@@ -30,6 +38,12 @@ def known_machine() -> str | None:
     """Return asv's name for this machine, ``None`` when asv has not been told about it; raises as above."""
     entry = _entry(_read(_path()), Machine.get_unique_machine_name())
     return entry["machine"] if entry else None
+
+
+def _checked(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name):
+        raise RequestError(f"{NAME}={name!r}: allowed are up to 64 letters, digits, dots, hyphens and underscores")
+    return name
 
 
 def _path() -> Path:

@@ -1,6 +1,7 @@
 """``solwatch ci``: the steps of a pipeline, which run on a terminal too."""
 
 import os
+import platform
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -9,6 +10,7 @@ import click
 
 from solwatch.cli.commands import BUILDS, MEASURE_ALL, SUITE, measuring, request_of, services_of
 from solwatch.cli.ending import ending
+from solwatch.cli.fleet import checked
 from solwatch.model.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -111,6 +113,7 @@ def address(context: click.Context, parameter: click.Parameter, value: str) -> s
     help="Attempt of that run.",
 )
 @click.option("--reuse", type=FOLDER_OR_ZIP, multiple=True, help="Verdicts of earlier runs, only of trusted ones.")
+@click.option("--fleet", type=FILE, metavar="FILE", help="Check first that this machine is the entry of this fleet.")
 @click.option("--verdict", "path", type=FILE, default=VERDICT, show_default=True, metavar="FILE", help="The file.")
 @click.option("--undecided", type=click.Choice(["pass", "fail"]), help="What an undecided cell does.")
 @BUILDS
@@ -125,6 +128,7 @@ def gate(
     run: int | None,
     attempt: int,
     reuse: tuple[Path, ...],
+    fleet: Path | None,
     path: Path,
     github: bool,
     **options: Any,
@@ -140,10 +144,12 @@ def gate(
 
     if github:
         require_step()
-    place = Place(entry=entry, run=str(run) if run else None, attempt=attempt, trial=trial)
+    place = Place(entry=entry, host=platform.node(), run=str(run) if run else None, attempt=attempt, trial=trial)
     verdict = opened(place, SystemClock().now())
     _write(path, verdict)  # what a job leaves that is ended from outside
     try:
+        if fleet is not None:
+            say(checked(fleet, entry))
         services, config = services_of(options)
         request = request_of(base, head, config, options)
         verdict = located(verdict, request, services)
@@ -175,6 +181,13 @@ MATRIX = click.option("--matrix", metavar="JSON", help="What 'solwatch fleet mat
     show_default=True,
     help="How the build ended: the exit code of 'solwatch build', or the job's result.",
 )
+@click.option(
+    "--unmeasured",
+    type=click.Choice(["pass", "fail"]),
+    default="fail",
+    show_default=True,
+    help="What codes 3 and 4, which say nothing of the change, do: pass ends with 0, and says so.",
+)
 @click.option("--output", type=FILE, metavar="FILE", help="Write the joint verdict as JSON, for 'solwatch ci comment'.")
 @GITHUB
 def verdict(
@@ -183,6 +196,7 @@ def verdict(
     entries: tuple[str, ...],
     plan_text: str | None,
     build_result: str,
+    unmeasured: str,
     output: Path | None,
     github: bool,
 ) -> int:
@@ -190,7 +204,7 @@ def verdict(
     from solwatch.app.handed_over import jobs_of, plan_from, verdicts_in
     from solwatch.app.joining import joined
     from solwatch.cli.github import require_step, tell_joint
-    from solwatch.cli.showing import print_result
+    from solwatch.cli.showing import print_result, say
     from solwatch.render.annotations import without_commands
     from solwatch.render.joint import render_joint_line
 
@@ -209,6 +223,9 @@ def verdict(
     if github:
         tell_joint(joint)
     print_result(without_commands(render_joint_line(joint)))
+    if unmeasured == "pass" and joint.code in (ExitCode.UNTRUSTED, ExitCode.UNDECIDED):
+        say(f"exit code {joint.code} says nothing of the change: it passes unmeasured (--unmeasured=pass)")
+        return ExitCode.OK
     return joint.code
 
 

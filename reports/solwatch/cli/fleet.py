@@ -27,13 +27,13 @@ def fleet() -> None:
 @FILE
 @click.option("--ephemeral", is_flag=True, help="Only runners that are thrown away after a job: for code from a fork.")
 @click.option("--entry", metavar="NAME", help="Only this runner.")
-@click.option("--github-output", is_flag=True, help="Also set the step's outputs 'matrix' and 'architectures'.")
+@click.option("--github-output", is_flag=True, help="Also set the step's outputs: matrix, architectures, devices.")
 def matrix(path: Path | None, ephemeral: bool, entry: str | None, github_output: bool) -> int:
     """Print the value of a job's strategy.matrix: one job for each runner."""
     from solwatch.cli.showing import print_result
     from solwatch.model.architecture import build_list
     from solwatch.model.fleet import Fleet
-    from solwatch.render.fleet import render_matrix
+    from solwatch.render.fleet import render_devices, render_matrix
     from solwatch.workspace.fleet import ephemeral_runners, find_runner
     from solwatch.workspace.github_files import set_outputs
 
@@ -44,7 +44,8 @@ def matrix(path: Path | None, ephemeral: bool, entry: str | None, github_output:
     rendered = render_matrix(runners)
     if github_output:
         built = build_list(name for runner in runners for name in runner.architectures)
-        set_outputs(os.environ, {"matrix": rendered, "architectures": built})
+        outputs = {"matrix": rendered, "architectures": built, "devices": render_devices(runners)}
+        set_outputs(os.environ, outputs)
     print_result(rendered)
     return 0
 
@@ -66,16 +67,22 @@ def architectures(path: Path | None) -> int:
 @click.argument("name")
 def check(path: Path | None, name: str) -> int:
     """Check that this machine's GPUs and driver are what the runner NAME promises; exit code 3 if not."""
-    from solwatch.app.fleet_check import check_machine
     from solwatch.cli.showing import print_result
+
+    print_result(checked(path, name))
+    return 0
+
+
+def checked(path: Path | None, name: str) -> str:
+    """Return in one line that this machine is the runner ``name`` of the fleet; raises ``MachineError`` if not."""
+    from solwatch.app.fleet_check import check_machine
     from solwatch.device.cards import visible_cards
     from solwatch.device.gpu_facts import gpu_facts
     from solwatch.model.plain import plain
     from solwatch.workspace.fleet import find_runner
 
     loaded, read = _load(path)
-    print_result(plain(check_machine(find_runner(loaded, name, read), visible_cards, gpu_facts)))
-    return 0
+    return plain(check_machine(find_runner(loaded, name, read), visible_cards, gpu_facts))
 
 
 def _load(path: Path | None) -> "tuple[Fleet, Path]":

@@ -33,12 +33,18 @@ def history() -> None:
 
 @history.command()
 @_on_branch
-def push(remote: str, branch: str) -> int:
+@click.option(
+    "--results",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Push these, in place of those that the settings name.",
+)
+def push(remote: str, branch: str, results: Path | None) -> int:
     """Put results, noise and reported changes on the branch, merged with what others put there meanwhile."""
     from solwatch.app.history import push as pushed
     from solwatch.cli.showing import print_result
 
-    moved = pushed(_history(remote, branch))
+    moved = pushed(_history(remote, branch, results))
     _warn(moved)
     if moved.commit is None:
         print_result(f"{branch} on {remote} has all of it already: nothing was pushed")
@@ -143,7 +149,7 @@ def noise(record: Path | None, show: bool) -> int:
     return 0
 
 
-def _history(remote: str = "origin", branch: str = "asv-results") -> "History":
+def _history(remote: str = "origin", branch: str = "asv-results", results: Path | None = None) -> "History":
     import random
     import time
 
@@ -156,7 +162,7 @@ def _history(remote: str = "origin", branch: str = "asv-results") -> "History":
     config = load_config(repository.root)
     return History(
         repository=repository,
-        results=repository.root / config.results,
+        results=results or repository.root / config.results,
         remote=remote,
         branch=branch,
         clock=SystemClock(),

@@ -19,6 +19,7 @@ def render_matrix(runners: Sequence[Runner]) -> str:
         {
             "name": runner.name,
             "labels": runner.labels,
+            "device": _device(runner),
             "device_option": _device_option(runner),
             "architectures": build_list(runner.architectures),
             "ephemeral": runner.ephemeral,
@@ -27,6 +28,16 @@ def render_matrix(runners: Sequence[Runner]) -> str:
         for runner in runners
     ]
     return json.dumps({"include": jobs}, separators=(",", ":"))
+
+
+def render_devices(runners: Sequence[Runner]) -> str:
+    """Return what builds are needed for, each device once: ``cuda``, ``cpu`` or ``cuda cpu``."""
+    return " ".join(dict.fromkeys(_device(runner) for runner in runners))
+
+
+def _device(runner: Runner) -> str:
+    """Return what kernels are built for, as ``solwatch build --device`` takes it."""
+    return "cpu" if runner.gpu is None else "cuda"
 
 
 def _device_option(runner: Runner) -> str:

@@ -28,7 +28,7 @@ from solwatch.model.record import GpuIdentity, Record
 from solwatch.model.verdict import Verdict
 from solwatch.workspace.git import Repository
 
-PLACE = Place(entry="h200", run="4712", attempt=2, trial=1)
+PLACE = Place(entry="h200", host="runner-2", run="4712", attempt=2, trial=1)
 BEGUN = opened(PLACE, "2026-03-05T05:00:00+00:00")
 
 
@@ -62,7 +62,7 @@ class Pipeline:
             repository=Repository.open(self.project.root),
             clock=SystemClock(),
             environment=dict(os.environ),
-            machine="runner-2",
+            machine="h200",
             say=self.said.append,
             progress=lambda rounds, budget_s: contextlib.nullcontext(),
         )

@@ -5,7 +5,7 @@ import pytest
 from asv.machine import Machine, MachineCollection
 
 from solwatch.asvio.machine import machine_info
-from solwatch.model.errors import MachineError
+from solwatch.model.errors import MachineError, RequestError
 
 
 @pytest.fixture(autouse=True)
@@ -20,6 +20,20 @@ def test_makes_the_file_that_asv_reads(home: Path) -> None:
     assert MachineCollection.load(info["machine"]) == info
     assert machine_info() == info
     assert [path.name for path in home.iterdir()] == [".asv-machine.json"]
+
+
+def test_a_name_that_is_given_counts_and_leaves_the_file_alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOLWATCH_MACHINE", "h200")
+    info = machine_info()
+    assert (info["machine"], info.keys()) == ("h200", Machine.get_defaults().keys())
+    assert not list(home.iterdir())
+
+
+@pytest.mark.parametrize("name", ["../h200", ".h200", "a b", "h200\n", "a" * 65])
+def test_a_name_that_is_no_folder_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOLWATCH_MACHINE", name)
+    with pytest.raises(RequestError, match=r"SOLWATCH_MACHINE=.*allowed are up to 64 letters"):
+        machine_info()
 
 
 def test_keeps_what_the_file_says(home: Path) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from fakes.fleets import CPU_ENTRY, H200_ENTRY, fleet_file
 from fakes.records import FakeCell, record
 from fakes.scratch_project import ScratchProject
 
@@ -135,3 +136,22 @@ def test_without_a_place_for_the_verdict_nothing_is_measured(
     (project.root / "build").write_text("a file")
     assert outcome(["ci", "gate", "HEAD~1"]) == 2
     assert "can't be written" in capsys.readouterr().err
+
+
+def test_a_machine_that_is_not_its_entry_is_infrastructure_and_nothing_is_measured(
+    project: ScratchProject, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ends_with(monkeypatch, AssertionError("measured"))
+    monkeypatch.setattr("solwatch.device.cards.visible_cards", lambda: [])
+    fleet = str(fleet_file(tmp_path, H200_ENTRY, CPU_ENTRY))
+    assert outcome(["ci", "gate", "HEAD~1", "--entry", "h200", "--fleet", fleet, "--github"]) == 0
+    found = verdict(project)
+    assert (found.code, found.word) == (3, "infrastructure")
+    assert found.text.startswith("infrastructure: runner h200 promises 1 × 'NVIDIA H200' and this machine is not that")
+    assert capsys.readouterr().out.startswith(
+        "::error title=solwatch%3A infrastructure on h200::infrastructure: runner"
+    )
+    assert outcome(["ci", "gate", "HEAD~1", "--entry", "b200", "--fleet", fleet]) == 0
+    assert (verdict(project).code, "no runner is named 'b200'" in verdict(project).text) == (2, True)
+    assert outcome(["ci", "gate", "HEAD~1", "--entry", "cpu", "--fleet", fleet]) == 0
+    assert verdict(project).text.startswith("internal error: AssertionError: measured")

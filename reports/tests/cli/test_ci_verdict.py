@@ -37,6 +37,19 @@ def test_the_final_code_is_the_exit_code(step: Path, code: int, capsys: pytest.C
     assert out.startswith("PASS" if code == 0 else f"::error title=solwatch%3A {joint.word}::h200")
 
 
+@pytest.mark.parametrize(("code", "ends_with"), [(0, 0), (1, 1), (2, 2), (3, 0), (4, 0)])
+def test_what_says_nothing_of_the_change_may_pass_and_says_so(
+    step: Path, code: int, ends_with: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept(step / "all", verdict(code=code), verdict("b200"))
+    arguments = ["all", "--matrix", MATRIX, "--plan", PLAN_TEXT, "--output", "joint.json", "--github"]
+    assert outcome(["ci", "verdict", *arguments, "--unmeasured", "pass"]) == ends_with
+    assert msgspec.json.decode((step / "joint.json").read_bytes(), type=JointVerdict).code == code
+    assert (step / "output").read_text().startswith(f"code={code}\n")
+    said = f"exit code {code} says nothing of the change: it passes unmeasured (--unmeasured=pass)\n"
+    assert capsys.readouterr().err == (said if code in (3, 4) else "")
+
+
 def test_gates_and_retries_in_several_folders(step: Path, capsys: pytest.CaptureFixture[str]) -> None:
     kept(step / "gates", verdict(code=3), verdict("b200"))
     kept(step / "retries", verdict(code=0, trial=2))

@@ -25,7 +25,7 @@ def test_matrix_and_outputs(
     assert outcome(["fleet", "matrix", "--github-output", *fleet]) == 0
     shown = capsys.readouterr().out
     assert [job["name"] for job in json.loads(shown)["include"]] == ["h200", "cpu"]
-    assert (tmp_path / "output").read_text() == f"matrix={shown}architectures=9.0a\n"
+    assert (tmp_path / "output").read_text() == f"matrix={shown}architectures=9.0a\ndevices=cuda cpu\n"
     assert outcome(["fleet", "matrix", "--ephemeral", *fleet]) == 0
     assert [job["name"] for job in json.loads(capsys.readouterr().out)["include"]] == ["h200"]
 

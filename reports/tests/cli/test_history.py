@@ -73,6 +73,19 @@ def test_results_go_there_and_come_back(
     assert run(capsys, "pull") == (0, "0 files written from asv-results on origin\n", "")
 
 
+def test_results_of_another_folder_are_pushed_in_place_of_the_settings(
+    clone: Path, origin: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save(clone / "build" / "asv" / "results", "a" * 40, {("1", "'llama'"): [1.0]})
+    save(tmp_path / "handed over", "b" * 40, {("1", "'llama'"): [1.0]})
+    assert run(capsys, "push", "--results", str(tmp_path / "handed over"))[0] == 0
+    names = git(origin, "ls-tree", "-r", "--name-only", "asv-results")
+    assert "bbbbbbbb-" in names
+    assert "aaaaaaaa-" not in names
+    code, _, err = run(capsys, "push", "--results", str(tmp_path / "absent"))
+    assert (code, "does not exist" in err) == (2, True)
+
+
 def test_an_unreachable_remote_is_3(clone: Path, origin: Path, capsys: pytest.CaptureFixture[str]) -> None:
     save(clone / "build" / "asv" / "results", "a" * 40, {("1", "'llama'"): [1.0]})
     origin.rename(origin.with_suffix(".gone"))

@@ -24,6 +24,7 @@ def test_a_job_for_each_runner_in_their_order() -> None:
             {
                 "name": "h200",
                 "labels": ["self-hosted", "gpu-h200"],
+                "device": "cuda",
                 "device_option": "--device=cuda",
                 "architectures": "9.0a",
                 "ephemeral": True,
@@ -32,6 +33,7 @@ def test_a_job_for_each_runner_in_their_order() -> None:
             {
                 "name": "h200-x8",
                 "labels": ["self-hosted", "gpu-h200"],
+                "device": "cuda",
                 "device_option": "--gpus=all",
                 "architectures": "8.0;9.0a",
                 "ephemeral": True,
@@ -40,6 +42,7 @@ def test_a_job_for_each_runner_in_their_order() -> None:
             {
                 "name": "cpu",
                 "labels": ["ubuntu-latest"],
+                "device": "cpu",
                 "device_option": "--device=cpu",
                 "architectures": "",
                 "ephemeral": False,
