@@ -31,7 +31,7 @@ NVCC_FOUND := $(shell command -v nvcc >/dev/null 2>&1 && echo 1 || { [ -x "$${CU
 TOOLKIT := $(if $(filter 0,$(FUSED_O_PROJ_CUDA)),,$(if $(filter 0,$(NVCC_FOUND)),toolkit))
 EXTRAS := build$(if $(filter 1,$(GPU_VISIBLE)),$(comma)cuda)$(if $(TOOLKIT),$(comma)toolkit)
 
-.PHONY: help bench test check demo cuda judges figures gpu wheelhouse clean venv dev
+.PHONY: help bench test check demo e2e cuda judges figures gpu wheelhouse clean venv dev
 
 help:  ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -65,7 +65,7 @@ venv: $(STAMP)  ## make .venv and install what measuring needs
 
 $(VENV)/.installed-dev: $(STAMP) constraints.txt reports/pyproject.toml
 	@echo "installing the tools of test and check into $(VENV)" >&2
-	@$(INSTALL) --editable "./reports[$(EXTRAS),test,check]"
+	@$(INSTALL) --editable "./reports[$(EXTRAS),test,check,e2e]"
 	@touch "$@"
 
 dev: $(VENV)/.installed-dev  ## the same, and what testing and checking need
@@ -85,6 +85,9 @@ test: $(VENV)/.installed-dev  ## all tests, on the built wheels
 
 check: $(VENV)/.installed-dev  ## ruff, mypy, import-linter, documentation's tables, workflows
 	@bash .ci/check.sh $(BIN)
+
+e2e: $(VENV)/.installed-dev  ## the workflows, run by act in a scratch repository; build/e2e has their logs
+	@PYTHONPATH=.ci $(BIN)/python -m pytest .ci/e2e -v $(TEST_ARGS)
 
 cuda: $(VENV)/.installed-dev  ## compile the CUDA library (no GPU needed) and load it
 	@$(BIN)/python .ci/build_cuda.py

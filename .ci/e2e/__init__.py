@@ -1,0 +1,1 @@
+"""The workflows of .github/workflows, run by act on this machine: ``make e2e``."""
