@@ -37,6 +37,11 @@ def machine_code_digest(library: bytes, build: str) -> str:
     return digest.hexdigest()
 
 
+def without_module_ids(name: str) -> str:
+    """Return the name of a kernel without what changes with the folder that its file was compiled in."""
+    return _MODULE_ID.sub(_nameless, name.encode()).decode()
+
+
 def _loaded(library: bytes) -> list[bytes] | None:
     """Return headers and contents of what is loaded; ``None`` for anything but a shared library or a program."""
     elf = ELFFile(io.BytesIO(library))
