@@ -2,7 +2,7 @@
 
 import solwatch.suite
 from benchmarks.layers import CPU_LAYERS, CPU_TOKENS, LAYERS, TOKENS
-from benchmarks.projection import fused, projection_cell
+from benchmarks.projection import fused_cell
 
 FLOAT16_LAYERS = ["llama-3-8b", "qwen2.5-7b"]
 
@@ -37,7 +37,7 @@ class OProj(solwatch.suite.GpuSuite):
     setup_cache.timeout = 1800
 
     def cell(self, tokens, layer):
-        return projection_cell(tokens, LAYERS[layer], "bfloat16", fused)
+        return fused_cell(tokens, LAYERS[layer], "bfloat16")
 
 
 class OProjFloat16(solwatch.suite.GpuSuite):
@@ -53,7 +53,7 @@ class OProjFloat16(solwatch.suite.GpuSuite):
     setup_cache.timeout = 1800
 
     def cell(self, tokens, layer):
-        return projection_cell(tokens, LAYERS[layer], "float16", fused)
+        return fused_cell(tokens, LAYERS[layer], "float16")
 
 
 class OProjCpu(solwatch.suite.Suite):
@@ -72,4 +72,4 @@ class OProjCpu(solwatch.suite.Suite):
     setup_cache.timeout = 1800
 
     def cell(self, tokens, layer):
-        return projection_cell(tokens, CPU_LAYERS[layer], "float32", fused)
+        return fused_cell(tokens, CPU_LAYERS[layer], "float32")

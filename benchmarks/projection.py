@@ -9,8 +9,14 @@ from benchmarks.layers import Layer
 ELEMENT_BYTES = {"bfloat16": 2, "float16": 2, "float32": 4}
 
 
-def projection_cell(tokens: int, layer: Layer, dtype: str, call: Callable[..., Any]) -> solwatch.suite.Cell:
-    """Return the cell for ``call(attn_output, residual, o_proj_weight, out)``.
+def projection_cell(
+    tokens: int,
+    layer: Layer,
+    dtype: str,
+    call: Callable[..., Any],
+    explain: Callable[[str], dict[str, Any]] | None = None,
+) -> solwatch.suite.Cell:
+    """Return the cell for ``call(attn_output, residual, o_proj_weight, out)``; ``explain(device)`` tells what it runs.
 
     Inputs are N(0, 1), the weight scaled by 1/√K so that outputs stay near 1: zeros would draw less power than
     real data and run faster.
@@ -33,7 +39,11 @@ def projection_cell(tokens: int, layer: Layer, dtype: str, call: Callable[..., A
         }
 
     return solwatch.suite.Cell(
-        make_inputs=make_inputs, call=call, work=projection_work(tokens, layer, dtype), check=check_projection
+        make_inputs=make_inputs,
+        call=call,
+        work=projection_work(tokens, layer, dtype),
+        check=check_projection,
+        explain=explain,
     )
 
 
@@ -52,6 +62,20 @@ def check_projection(attn_output: Any, residual: Any, o_proj_weight: Any, out: A
     from fused_o_proj.reference import check
 
     check(out, attn_output, residual, o_proj_weight)
+
+
+def fused_cell(tokens: int, layer: Layer, dtype: str) -> solwatch.suite.Cell:
+    """Return the cell of the op under test, which tells the kernel and the tile that its dispatch takes."""
+
+    def explain(device: str) -> dict[str, Any]:
+        import torch
+
+        from fused_o_proj import explain
+
+        shapes = [(tokens, layer.k), (tokens, layer.n), (layer.n, layer.k)]
+        return explain(shapes, getattr(torch, dtype), device)
+
+    return projection_cell(tokens, layer, dtype, fused, explain)
 
 
 def fused(attn_output: Any, residual: Any, o_proj_weight: Any, out: Any) -> None:

@@ -202,7 +202,7 @@ def _request(request: Request, base: str, head: str, cells: Sequence[str]) -> Re
     """Return the request of one gate; the null kernel is no cell of the suite and comes along with any other."""
     patterns = tuple(f"^{re.escape(key)}$" for key in cells if key != NULL_KERNEL)
     selection = CellSelection(request.selection.named_set, patterns) if patterns else request.selection
-    return dataclasses.replace(request, base=base, head=head, selection=selection)
+    return dataclasses.replace(request, base=base, head=head, selection=selection, profile=False)
 
 
 def _how(error: HeadBuildError) -> str:

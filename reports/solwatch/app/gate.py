@@ -1,12 +1,15 @@
 """The plots of ``gate`` and ``run``: measure a session in rounds, judge, keep, report."""
 
+import contextlib
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
 import msgspec
 
+from solwatch.app.explaining import why
 from solwatch.app.identical import identity
 from solwatch.app.keeping import Kept, keep
 from solwatch.app.measuring import Measuring, measure
@@ -17,7 +20,7 @@ from solwatch.judge.judging import judge
 from solwatch.judge.two_stage import TwoStage
 from solwatch.model.errors import SolwatchError
 from solwatch.model.record import Record, RecordHeader
-from solwatch.workspace.records import RecordWriter
+from solwatch.workspace.records import RecordWriter, add_why
 
 GATE_PLANS = {"cuda": Plan(turns=4, block_s=0.012, adapts=True), "cpu": Plan(turns=4, block_s=0.04)}
 RUN_PLANS = {"cuda": Plan(turns=4, block_s=0.02, energy_s=0.5), "cpu": Plan(turns=4, block_s=0.06, energy_s=0.1)}
@@ -34,13 +37,22 @@ class Outcome:
 
 
 def compare(request: Request, services: Services) -> Outcome:
-    """Measure head against base, or head alone, and judge."""
+    """Measure head against base, or head alone, judge, and look for the reason of what got slower or faster."""
     root = services.repository.root
     with session(request, services) as ready:
         ready = _without_identical(request, services, ready)
         path = record_path(root / request.config.records, ready.header)
         record = _measured(request, services, ready, path)
-    judgement = judge(record)
+        judgement = judge(record)
+        with _said_where_rounds_are(services, path):
+            found = why(services, ready, record, judgement, profile=request.profile)
+    if found is not None:
+        record = msgspec.structs.replace(record, why=found)
+        judgement = judge(record)
+        try:
+            add_why(path, found)
+        except SolwatchError as error:  # the verdict stands, and the report still says why
+            services.say(f"the reasons were not kept in the record: {error}")
     return Outcome(record=record, judgement=judgement, kept=keep(record, judgement, root, path))
 
 
@@ -73,12 +85,18 @@ def _measured(request: Request, services: Services, ready: Session, path: Path) 
         plan=(GATE_PLANS if base else RUN_PLANS)[ready.device_type],
         most_rounds=most,
     )
+    with (
+        _said_where_rounds_are(services, path),
+        RecordWriter.create(path, ready.header) as writer,
+        services.progress(most, request.config.budget_s) as progress,
+    ):
+        return measure(job, writer, progress, clock=services.clock)
+
+
+@contextlib.contextmanager
+def _said_where_rounds_are(services: Services, path: Path) -> Iterator[None]:
     try:
-        with (
-            RecordWriter.create(path, ready.header) as writer,
-            services.progress(most, request.config.budget_s) as progress,
-        ):
-            return measure(job, writer, progress, clock=services.clock)
+        yield
     except (KeyboardInterrupt, SolwatchError):
         services.say(f"completed rounds are kept: {shlex.join(['solwatch', 'report', str(path)])} judges them")
         raise

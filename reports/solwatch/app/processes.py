@@ -113,11 +113,13 @@ def _tail(path: Path) -> str:
 class ForkServer:
     """A running fork server; a context manager that takes its workers along when it ends.
 
-    ``pids``: every worker forked so far; ``running``: those not known to have ended. Threads may share it.
+    ``environment``, ``python``: as given. ``pids``: every worker forked so far; ``running``: those not known to have
+    ended. Threads may share it.
     """
 
     def __init__(self, environment: Mapping[str, str], log_dir: Path, *, python: str = sys.executable) -> None:
         """Start the server with ``environment`` and nothing else; ``python`` is the interpreter it runs under."""
+        self.environment, self.python = environment, python
         log_dir.mkdir(parents=True, exist_ok=True)
         for old in log_dir.glob("worker-*.log"):
             old.unlink(missing_ok=True)

@@ -27,6 +27,7 @@ from solwatch.model.protocol import (
 )
 from solwatch.model.record import Block, CellRound, Failure, Round
 from solwatch.model.record import Side as SideRecord
+from solwatch.model.why import Called
 
 _FRESH_PROCESS_AFTER = frozenset({"raised", "out_of_memory", "wrong"})
 """Failures that may leave the process damaged (a CUDA error is sticky, a cell that is wrong is left prepared): the
@@ -69,6 +70,7 @@ class Seat:
     energy: EnergyMeasured | None = None
     caches: str | None = None
     call_s: float = 0.0
+    called: Called | None = None
 
     def record(self) -> SideRecord:
         """Return what this seat measured of the current cell."""
@@ -78,6 +80,7 @@ class Seat:
             energy_j=self.energy.energy_j if self.energy else None,
             hot_s=self.energy.hot_s if self.energy else None,
             caches=self.caches,
+            called=self.called,
         )
 
 
@@ -202,7 +205,7 @@ class RoundRunner:
         return (seat.side.name, cell.key) in self._known.given_up
 
     def _prepare(self, seat: Seat, cell: CellInfo, seed: int) -> None:
-        seat.blocks, seat.energy, seat.caches, seat.call_s = [], None, None, 0.0
+        seat.blocks, seat.energy, seat.caches, seat.call_s, seat.called = [], None, None, 0.0, None
         side_cell = seat.side.name, cell.key
         seat.failure = self._known.given_up.get(side_cell)
         if seat.failure is not None:
@@ -212,7 +215,7 @@ class RoundRunner:
         try:
             prepared = self._worker(seat).ask(request, Prepared, self._bench.hang_s)
             self._known.findings[side_cell] = prepared.findings
-            seat.caches, seat.call_s = prepared.caches, prepared.call_s
+            seat.caches, seat.call_s, seat.called = prepared.caches, prepared.call_s, prepared.called
         except CellFailed as error:
             self._failed(seat, cell, error.failure)
 

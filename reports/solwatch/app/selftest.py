@@ -75,6 +75,7 @@ def selftest(asked: Asked, services_in: Callable[[Repository], Services]) -> Sel
             selection=CellSelection("all"),
             config=config,
             seed=seed,
+            profile=False,
         )
         services.say("1 of 2: A/A, two builds of equal sources")
         equal = compare(request, services)

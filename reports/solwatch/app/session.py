@@ -42,7 +42,8 @@ class Request:
 
     ``head_env``, ``base_env``: existing environments to measure the head commit in; with both there is no ``base``.
     ``measure_all``: cells whose two sides are the same too. ``builds``: a folder of builds packed elsewhere, instead
-    of a compiler. ``reference``: why ``base`` was chosen, where it is the pinned reference.
+    of a compiler. ``reference``: why ``base`` was chosen, where it is the pinned reference. ``profile``: slower cells
+    under ncu, where it is there.
     """
 
     command: str
@@ -58,6 +59,7 @@ class Request:
     head_env: Path | None = None
     base_env: Path | None = None
     measure_all: bool = False
+    profile: bool = True
     reference: Reference | None = None
 
 

@@ -44,10 +44,17 @@ class Bench:
         Each slot has JIT and autotune caches of its own for each side, so that neither side profits from what the
         other compiled, and on a GPU a share of the cores of its own.
         """
+        return self.server_of(side).fork(side.path, self.caches_of(side, slot), cores=self._cores(slot))
+
+    def server_of(self, side: Side) -> ForkServer:
+        """Return the server whose interpreter and environment are the side's."""
+        return self.base_server if self.base_server and side.name == "base" else self.server
+
+    def caches_of(self, side: Side, slot: int) -> dict[str, str]:
+        """Return the environment variables that lead to the caches of ``side`` in ``slot``; makes their folder."""
         caches = self.caches_dir / f"{side.name}-{slot}"
         caches.mkdir(parents=True, exist_ok=True)
-        server = self.base_server if self.base_server and side.name == "base" else self.server
-        return server.fork(side.path, private_caches(caches), cores=self._cores(slot))
+        return private_caches(caches)
 
     @property
     def servers(self) -> tuple[ForkServer, ...]:

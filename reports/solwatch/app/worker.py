@@ -7,7 +7,10 @@ import sys
 import threading
 import traceback
 
+import msgspec
+
 from solwatch.app.channel import Channel, ChannelClosed
+from solwatch.app.explained import plan_of
 from solwatch.app.reads import watch_reads
 from solwatch.asvio.discovery import AsvCell, Discovery, discover
 from solwatch.asvio.modules import modules_missed
@@ -41,6 +44,7 @@ from solwatch.model.protocol import (
 )
 from solwatch.model.raised import said
 from solwatch.model.record import Block, Failure
+from solwatch.model.why import Called
 
 LOG_LIMIT_BYTES = 1 << 20
 
@@ -84,6 +88,7 @@ class Worker:
         """Start with nothing open."""
         self._discovery: Discovery | None = None
         self._device: Device | None = None
+        self._device_name = ""
         self._asv_cell: AsvCell | None = None
         self._threads_before: set[threading.Thread] = set()
         self._read: set[str] = set()
@@ -127,6 +132,7 @@ class Worker:
     def _open(self, request: Open) -> Opened:
         discovery = self._discovery = self._discovery or discover(request.benchmarks_dir)
         self._device = open_device(request.device, seed=request.seed)
+        self._device_name = request.device
         return Opened(
             cells=discovery.infos,
             fingerprint=self._device.fingerprint(),
@@ -147,7 +153,13 @@ class Worker:
         info = self._suite().info(request.key)
         if info.kind == "suite":
             cell = self._suite().suite_cell(request.key)
-            return self._open_device().prepare(cell, seed=request.seed, check=request.check, findings=request.findings)
+            prepared = self._open_device().prepare(
+                cell, seed=request.seed, check=request.check, findings=request.findings
+            )
+            if request.findings is not None:
+                return prepared
+            called = msgspec.structs.replace(prepared.called or Called(), plan=plan_of(cell, self._device_name))
+            return msgspec.structs.replace(prepared, called=called)
         asv_cell = self._suite().asv_cell(request.key)
         asv_cell.setup()
         self._asv_cell = asv_cell

@@ -39,6 +39,7 @@ from solwatch.model.errors import MachineError
 from solwatch.model.fingerprint import Fingerprint
 from solwatch.model.protocol import EnergyMeasured, Findings, Prepared
 from solwatch.model.record import Block, Ceilings
+from solwatch.model.why import Called
 
 POOL_BYTES = 24 << 30
 POOL_SHARE = 0.3
@@ -63,6 +64,7 @@ class _PreparedCell:
     pace: Pace
     warm: WarmUp
     listing: frozenset[tuple[str, int]]
+    called: Called | None
 
 
 class CudaDevice:
@@ -116,6 +118,7 @@ class CudaDevice:
             findings=prepared.findings,
             call_s=prepared.pace.call_s,
             caches=self._caches.digest(),
+            called=prepared.called,
         )
 
     def measure(self, target_s: float) -> Block:
@@ -200,12 +203,14 @@ class CudaDevice:
         first_call(cell, sets[0], check=check)
         shots = plain_shots(cell.call, sets)
         warm = warm_up(lambda: self._batch_s(shots), self._caches, self._clock, limit_s=WARM_UP_LIMIT_S)
+        called = None
         if findings is None:
-            findings = self._look(cell, detect(self.stage, cell.call, sets[0], source), shots)
+            detected = detect(self.stage, cell.call, sets[0], source)
+            findings, called = self._look(cell, detected, shots), Called(launches=detected.kernels)
         launches = findings.launches or 1
         call_s = gated_duration(self.stage, shots, launches) if findings.obstacle is None else warm.call_s
         pace = Pace(number=unrolled(call_s, launches), launches=launches, call_s=call_s)
-        return _PreparedCell(cell, placement, findings, pace, warm, self._caches.listing())
+        return _PreparedCell(cell, placement, findings, pace, warm, self._caches.listing(), called)
 
     def _look(self, cell: Cell, detected: Detected, shots: Sequence[Shot]) -> Findings:
         timer, fallback = self._choose_timer(cell, detected, shots)

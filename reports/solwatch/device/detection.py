@@ -13,9 +13,11 @@ from typing import Any
 import torch
 
 from solwatch.device.driver import checked, driver, error_text
+from solwatch.device.launched import launched_kernels, nodes_of
 from solwatch.device.preparing import poison
 from solwatch.device.sampler import fits_queue
 from solwatch.device.stage import Stage
+from solwatch.model.why import Launch
 
 _LAUNCHING = ("KERNEL", "MEMCPY", "MEMSET")
 _STREAMS_IN_POOL = 32
@@ -25,11 +27,22 @@ _STREAMS_IN_POOL = 32
 class Detected:
     """``launches``: kernels, copies and fills of one call, ``None`` when it can't be captured. ``obstacle``: why a
     closed gate can't hold the call, ``None`` when it can. ``escapes``: whether it has work that its stream's events
-    don't cover."""
+    don't cover. ``kernels``: those launched, ``None`` where they can't be told."""
 
     launches: int | None
     obstacle: str | None = None
     escapes: bool = False
+    kernels: list[Launch] | None = None
+
+
+@dataclass(frozen=True)
+class _Replayed:
+    """A call captured and replayed: its launches, why it can't be captured, which outputs a replay leaves unwritten."""
+
+    launches: int = 0
+    kernels: list[Launch] | None = None
+    failure: str | None = None
+    unwritten: Sequence[str] = ()
 
 
 def detect(stage: Stage, call: Callable[..., Any], tensors: Mapping[str, Any], source: Mapping[str, Any]) -> Detected:
@@ -42,23 +55,26 @@ def detect(stage: Stage, call: Callable[..., Any], tensors: Mapping[str, Any], s
     if allocations:
         return Detected(None, f"the call allocates device memory every time ({allocations} cudaMalloc)")
     written = [name for name, value in pristine.items() if not _same_bytes(tensors[name], value)]
-    launches, failure, unwritten = _replayed(stage, call, tensors, source, written)
-    if failure is not None:
-        return Detected(None, f"the call synchronises, allocates or uses the legacy stream ({failure})")
+    replayed = _replayed(stage, call, tensors, source, written)
+    if replayed.failure is not None:
+        return Detected(None, f"the call synchronises, allocates or uses the legacy stream ({replayed.failure})")
+    launches, kernels = replayed.launches, replayed.kernels
     if launches == 0:
         return Detected(
             0,
             "the call launches nothing on the current stream: its work is on another stream, or on the host",
             escapes=True,
         )
-    if unwritten:
-        return Detected(launches, f"{', '.join(unwritten)} is written on another stream", escapes=True)
+    if replayed.unwritten:
+        unwritten = ", ".join(replayed.unwritten)
+        return Detected(launches, f"{unwritten} is written on another stream", escapes=True)
     elsewhere = _launches_elsewhere(stage, call, tensors, launches)
     if elsewhere is not None:
         return Detected(launches, elsewhere, escapes=True)
     if not fits_queue(launches):
-        return Detected(launches, f"the call's {launches} launches don't fit the launch queue behind a closed gate")
-    return Detected(launches)
+        obstacle = f"the call's {launches} launches don't fit the launch queue behind a closed gate"
+        return Detected(launches, obstacle, kernels=kernels)
+    return Detected(launches, kernels=kernels)
 
 
 def _replayed(
@@ -67,18 +83,20 @@ def _replayed(
     tensors: Mapping[str, Any],
     source: Mapping[str, Any],
     written: Sequence[str],
-) -> tuple[int, str | None, list[str]]:
-    """Return the launches of a call, why it can't be captured, and which of ``written`` a replay leaves unwritten."""
+) -> _Replayed:
+    """Capture a call and replay it; ``written``: the tensors that a call writes."""
     graph, failure = _captured(stage, call, tensors, [])
     if failure is not None:
-        return 0, failure, []
+        return _Replayed(failure=failure)
     try:
         launches = _launches(graph)
         if launches == 0:
-            return 0, None, []
+            return _Replayed()
+        kernels = launched_kernels(graph)
         pristine = _restored(tensors, source)
         _replay(stage, graph)
-        return launches, None, [name for name in written if _same_bytes(tensors[name], pristine[name])]
+        unwritten = [name for name in written if _same_bytes(tensors[name], pristine[name])]
+        return _Replayed(launches, kernels, unwritten=unwritten)
     finally:
         checked("cuGraphDestroy", graph)
 
@@ -158,20 +176,7 @@ def _order(first: Any, event: Any, later: Sequence[Any]) -> None:
 
 
 def _launches(graph: Any) -> int:
-    count = 0
-    for node in _nodes(graph):
-        kind = checked("cuGraphNodeGetType", node).name.removeprefix("CU_GRAPH_NODE_TYPE_")
-        if kind == "GRAPH":
-            count += _launches(checked("cuGraphChildGraphNodeGetGraph", node))
-        elif kind in _LAUNCHING:
-            count += 1
-    return count
-
-
-def _nodes(graph: Any) -> Sequence[Any]:
-    _, count = checked("cuGraphGetNodes", graph, 0)
-    nodes, _ = checked("cuGraphGetNodes", graph, count) if count else ([], 0)
-    return list(nodes)
+    return sum(kind in _LAUNCHING for kind, _ in nodes_of(graph))
 
 
 def _replay(stage: Stage, graph: Any) -> None:

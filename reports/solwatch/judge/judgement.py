@@ -2,6 +2,7 @@
 
 import msgspec
 
+from solwatch.judge.kernel_pairs import Reasons
 from solwatch.judge.series import RoundFacts
 from solwatch.judge.thresholds import CellThresholds, Thresholds
 from solwatch.model.cell import Work
@@ -107,7 +108,8 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     """Verdicts on all cells, what they rest on, and the exit code that follows.
 
     ``verdicts`` and ``facts`` are in the order in which the record lists the cells. ``suspects``: cells that
-    fresh rounds have to confirm. ``final``: cells that need no more rounds.
+    fresh rounds have to confirm. ``final``: cells that need no more rounds. ``reasons``: why cells are slower or
+    faster, where something is known of it.
     """
 
     verdicts: list[CellVerdict]
@@ -119,3 +121,4 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     suspects: list[str]
     final: list[str]
     completed: int
+    reasons: dict[str, Reasons] = msgspec.field(default_factory=dict)

@@ -9,8 +9,10 @@ from solwatch.judge.case import Case, cases
 from solwatch.judge.evidence import acceptance_evidence, decision_evidence, interval, label_evidence, side_evidence
 from solwatch.judge.floor import missed_floor, unchecked_floor
 from solwatch.judge.judgement import CellFacts, Coverage, Judgement, LookDecision
+from solwatch.judge.kernel_pairs import Reasons
 from solwatch.judge.labels import cell_labels
 from solwatch.judge.limits import limit_evidence, limit_reason
+from solwatch.judge.reasons import all_reasons
 from solwatch.judge.rule import Decision, Rule
 from solwatch.judge.series import cycles_log_ratios, log_ratios, null_log_ratios
 from solwatch.judge.side import measured_excess
@@ -40,9 +42,11 @@ def judge(record: Record, rule: Rule | None = None) -> Judgement:
     thresholds = _thresholds(record, rule, found)
     decisions = _decide(record, rule, found)
     verdicts = [_verdict(case, decisions.get(case.info.key), thresholds, record) for case in found]
+    facts = {case.info.key: _facts(case, decisions.get(case.info.key)) for case in found}
+    reasons = all_reasons(record, verdicts, facts)
     return Judgement(
-        verdicts=verdicts,
-        facts={case.info.key: _facts(case, decisions.get(case.info.key)) for case in found},
+        verdicts=[_explained(cell, reasons.get(cell.key)) for cell in verdicts],
+        facts=facts,
         coverage=Coverage.of(verdicts),
         exit_code=int(exit_code(verdicts, undecided=record.header.config.undecided)),
         thresholds=thresholds,
@@ -56,7 +60,16 @@ def judge(record: Record, rule: Rule | None = None) -> Judgement:
             if case.info.kind != "null" and _is_final(case, decisions.get(case.info.key), len(record.rounds))
         ],
         completed=len(record.rounds),
+        reasons=reasons,
     )
+
+
+def _explained(cell: CellVerdict, found: Reasons | None) -> CellVerdict:
+    """Return ``cell`` with its reasons right after what was measured."""
+    if found is None or not found.sentences:
+        return cell
+    evidence = [*cell.evidence[:1], *found.sentences, *cell.evidence[1:]]
+    return msgspec.structs.replace(cell, evidence=evidence)
 
 
 def _thresholds(record: Record, rule: Rule, found: Sequence[Case]) -> Thresholds:

@@ -42,6 +42,8 @@ class Cell:
     seed gives the same data. ``call(**tensors)`` is what is timed. ``check(**tensors)`` runs after a call and
     raises ``AssertionError`` with one line when the output is wrong. The sampler may copy the tensors to other
     places in memory before a call. ``ranks``: GPUs that one call runs on; more than one is out of scope.
+    ``explain(device)`` tells, without making the call, what it would run: names (``kernel``, ``tile``, ``threads``)
+    to numbers, texts or lists of numbers. It is shown beside a cell that got slower, base beside head.
     """
 
     make_inputs: Callable[[str, int], Tensors]
@@ -50,6 +52,7 @@ class Cell:
     check: Callable[..., None]
     timer: Timer | None = None
     ranks: int = 1
+    explain: Callable[[str], Mapping[str, Any]] | None = None
 
 
 @runtime_checkable

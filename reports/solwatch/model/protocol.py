@@ -5,6 +5,7 @@ import msgspec
 from solwatch.model.cell import CellInfo, Work
 from solwatch.model.fingerprint import Fingerprint
 from solwatch.model.record import Block, Ceilings, Failure
+from solwatch.model.why import Called
 
 
 class Discover(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -113,12 +114,16 @@ class Described(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Prepared(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Reply to ``Prepare``. ``call_s``: a first guess of a call's time."""
+    """Reply to ``Prepare``. ``call_s``: a first guess of a call's time.
+
+    ``called``: what a call runs, where the request came without findings.
+    """
 
     work: Work | None
     findings: Findings
     call_s: float = 0.0
     caches: str | None = None
+    called: Called | None = None
 
 
 class Watching(msgspec.Struct, frozen=True, kw_only=True, tag=True):

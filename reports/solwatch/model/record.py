@@ -1,7 +1,8 @@
 """What is measured and kept: blocks, rounds, and the record file that holds them.
 
 A record file is JSON lines: one ``RecordHeader``, then a ``Round`` for each completed round, then at most one
-``RecordEnd``. A killed run leaves a readable file; a torn last line is dropped by the reader.
+``RecordEnd``, then at most one ``{"why": Why}``. A killed run leaves a readable file; a torn last line is dropped by
+the reader.
 """
 
 import msgspec
@@ -12,6 +13,18 @@ from solwatch.model.config import Config
 from solwatch.model.fingerprint import Fingerprint
 from solwatch.model.identity import Identity
 from solwatch.model.reference import Reference
+from solwatch.model.why import Called, Why
+
+CLOCK_FAULTS = {
+    0x8: "hardware slowdown",
+    0x20: "software thermal slowdown",
+    0x40: "hardware thermal slowdown",
+    0x80: "power brake",
+}
+"""NVML's clock event bits that say that something is wrong with a machine."""
+
+THROTTLE_REASONS = {0x4: "power cap", 0x10: "sync boost"} | CLOCK_FAULTS
+"""Those that mean something for a measurement; idle and application clocks are left out."""
 
 
 class Telemetry(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +87,7 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
 
     ``energy_j``: joules per call from a hot loop of at least 0.5 s, ``None`` when not taken.
     ``hot_s``: seconds per call back to back, caches warm, same loop. ``caches``: digest of the JIT and
-    autotune caches after warm-up.
+    autotune caches after warm-up. ``called``: what a call runs, in the round whose process looked.
     """
 
     blocks: list[Block] = msgspec.field(default_factory=list)
@@ -82,6 +95,7 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
     energy_j: float | None = None
     hot_s: float | None = None
     caches: str | None = None
+    called: Called | None = None
 
 
 class CellRound(msgspec.Struct, frozen=True, kw_only=True):
@@ -202,8 +216,9 @@ class RecordEnd(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """A whole record in memory."""
+    """A whole record in memory. ``why``: what was collected of the cells that got slower or faster."""
 
     header: RecordHeader
     rounds: list[Round]
     end: RecordEnd | None
+    why: Why | None = None

@@ -6,19 +6,10 @@ from dataclasses import dataclass
 from solwatch.judge.judgement import CellFacts, SideFacts
 from solwatch.model.estimate import Estimate
 from solwatch.model.plain import plain
+from solwatch.model.record import THROTTLE_REASONS
 from solwatch.model.verdict import CellVerdict
 from solwatch.render.units import ABSENT, detectable, percentage, quantity, scaled
 from solwatch.sol.score import CeilingKind
-
-THROTTLE_REASONS = {
-    0x4: "power cap",
-    0x8: "hardware slowdown",
-    0x10: "sync boost",
-    0x20: "software thermal slowdown",
-    0x40: "hardware thermal slowdown",
-    0x80: "power brake",
-}
-"""NVML's clock event bits that mean something for a measurement; idle and application clocks are left out."""
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from solwatch.render.setting import (
 )
 from solwatch.render.units import ABSENT, change, detectable, percentage, quantity, scaled
 from solwatch.render.unscored import unscored_lines
+from solwatch.render.why import WhyView, why_notes, why_views
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class ReportView:
 
     ``spread``: cells were measured on several GPUs. ``alone``: there is no base, so no comparison columns.
     ``plainly_measured``: alone, and every cell was simply measured, so that a column of verdicts would say nothing.
-    ``unscored``: why cells have no SOL score, a line for each reason.
+    ``unscored``: why cells have no SOL score, a line for each reason. ``why``: reasons, by the cell's key.
     """
 
     headline: Headline
@@ -97,6 +98,7 @@ class ReportView:
     summary: str
     created: str
     version: str
+    why: dict[str, WhyView]
 
 
 def report_view(record: Record, judgement: Judgement) -> ReportView:
@@ -121,6 +123,7 @@ def report_view(record: Record, judgement: Judgement) -> ReportView:
         summary=_summary(record, judgement),
         created=_date(header.created_at),
         version=plain(header.solwatch),
+        why=why_views(judgement),
     )
 
 
@@ -197,7 +200,7 @@ def _notes(record: Record) -> list[str]:
         notes.append("head and base are one and the same build: nothing that is built differs between them")
     if base is not None and record.header.reference is not None:
         notes.append(f"the reference is {_named(base)}: {plain(record.header.reference.why)}")
-    return notes + [plain(note) for note in acceptance_notes(record.header)]
+    return notes + [plain(note) for note in acceptance_notes(record.header)] + why_notes(record)
 
 
 def _date(iso: str) -> str:

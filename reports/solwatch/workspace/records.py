@@ -1,4 +1,4 @@
-"""Record files: a header line, a line for each completed round, an end line."""
+"""Record files: a header line, a line for each completed round, an end line, one of what explains the verdicts."""
 
 from pathlib import Path
 from types import TracebackType
@@ -7,10 +7,15 @@ import msgspec
 
 from solwatch.model.errors import RequestError
 from solwatch.model.record import Record, RecordEnd, RecordHeader, Round
+from solwatch.model.why import Why
 from solwatch.workspace.files import LineWriter, decode_line, read_lines
 
 SCHEMA = 1
 """Number of the record format; a reader refuses any other."""
+
+
+class _WhyLine(msgspec.Struct, frozen=True):
+    why: Why
 
 
 class RecordWriter:
@@ -52,6 +57,12 @@ class RecordWriter:
         self.close()
 
 
+def add_why(path: Path, why: Why) -> None:
+    """Add to a finished record what explains its verdicts; raises ``MachineError``, the record kept as it was."""
+    with LineWriter(path, fresh=False) as lines:
+        lines.append(msgspec.json.encode(_WhyLine(why)))
+
+
 def read_record(path: Path) -> Record:
     """Read a record, finished or not.
 
@@ -65,14 +76,18 @@ def read_record(path: Path) -> Record:
     header = decode_line(path, 1, lines[0], RecordHeader)
     rounds: list[Round] = []
     end: RecordEnd | None = None
+    why: Why | None = None
     for number, line in enumerate(lines[1:], start=2):
-        if end is not None:
-            raise RequestError(f"{path}, line {number}: nothing may follow the end of a record")
-        if "stopped" in decode_line(path, number, line, dict):
+        names = decode_line(path, number, line, dict)
+        if end is not None and why is None and "why" in names:
+            why = decode_line(path, number, line, _WhyLine).why
+        elif end is not None:
+            raise RequestError(f"{path}, line {number}: nothing may follow the end of a record but why")
+        elif "stopped" in names:
             end = decode_line(path, number, line, RecordEnd)
         else:
             rounds.append(decode_line(path, number, line, Round))
-    return Record(header=header, rounds=rounds, end=end)
+    return Record(header=header, rounds=rounds, end=end, why=why)
 
 
 def _check_schema(path: Path, line: bytes) -> None:

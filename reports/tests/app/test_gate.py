@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from solwatch.app.gate import Outcome
+from solwatch.judge.judging import judge
 from solwatch.model.cell import CellSelection
 from solwatch.model.errors import ExitCode, HeadBuildError, MachineError, NothingMeasuredError, RequestError
 from solwatch.model.verdict import Reason, Verdict
@@ -43,6 +44,10 @@ def test_a_slower_head_fails_and_the_repair_passes(toy: Any) -> None:
     slower = toy.compare("HEAD~2", "HEAD~1")
     assert slower.judgement.exit_code == ExitCode.SLOWER
     assert set(verdicts(slower).values()) == {Verdict.SLOWER}
+    reason = "no machine code differs between the builds; what does: toy/__init__.py"
+    assert {cell.evidence[1] for cell in slower.judgement.verdicts} == {reason}
+    assert reason in slower.kept.report.read_text()
+    assert judge(read_record(slower.kept.record)).verdicts == slower.judgement.verdicts
     repaired = toy.compare("HEAD~1", "HEAD")
     assert repaired.judgement.exit_code == ExitCode.OK
     assert set(verdicts(repaired).values()) == {Verdict.FASTER}

@@ -10,7 +10,19 @@ import pytest
 
 from solwatch.app.channel import Channel
 from solwatch.app.worker import serve
-from solwatch.model.protocol import Failed, Look, Looked, Open, Opened, Prepare, Reply, Request, Watching, WatchReads
+from solwatch.model.protocol import (
+    Failed,
+    Look,
+    Looked,
+    Open,
+    Opened,
+    Prepare,
+    Prepared,
+    Reply,
+    Request,
+    Watching,
+    WatchReads,
+)
 
 SUITE = """
 class Unreadable(Exception):
@@ -81,6 +93,52 @@ def test_whatever_a_cell_raises_is_raised_not_died(tmp_path: Path, cell: str, me
 def test_a_module_whose_exception_can_not_be_sent_is_listed_all_the_same(tmp_path: Path) -> None:
     with opened(tmp_path / "suite_import", 'raise BaseException("\\udce9")') as (_, found):
         assert found.import_failures == {"cells": r"BaseException: \udce9 (cells.py:1)"}
+
+
+EXPLAINING = """
+import solwatch.suite
+
+class Told(solwatch.suite.Suite):
+    params = [["tells", "can not", "says nothing"]]
+    param_names = ["how"]
+
+    def setup_cache(self):
+        return self.measure()
+
+    def cell(self, how):
+        def make_inputs(device, seed):
+            import torch
+            return {"out": torch.empty(8)}
+
+        def explain(device):
+            if how == "can not":
+                raise AttributeError("this build has no explain")
+            return {"kernel": f"{device}\x1b[31m_rows", "tile": [8, 32, 64], "split_k": 1, "nothing": None}
+
+        work = solwatch.suite.Work(flops=8, traffic_bytes=64, dtype="float32")
+        return solwatch.suite.Cell(
+            make_inputs=make_inputs, call=lambda out: out.fill_(1), check=lambda out: None, work=work,
+            explain=None if how == "says nothing" else explain,
+        )
+"""
+
+
+def test_what_a_cell_explains_is_kept_as_text_by_the_process_that_looks(tmp_path: Path) -> None:
+    with opened(tmp_path / "suite_told", EXPLAINING) as (channel, found):
+        plans = {}
+        for info in found.cells:
+            prepared = ask(channel, Prepare(key=info.key, seed=1, check=True))
+            assert isinstance(prepared, Prepared)
+            assert prepared.called is not None
+            plans[info.params[0]] = prepared.called.plan
+        again = ask(channel, Prepare(key=found.cells[0].key, seed=1, check=False, findings=prepared.findings))
+    assert plans == {
+        "'tells'": {"kernel": "cpu[31m_rows", "tile": "8×32×64", "split_k": "1"},
+        "'can not'": {},
+        "'says nothing'": {},
+    }
+    assert isinstance(again, Prepared)
+    assert again.called is None
 
 
 READING = """

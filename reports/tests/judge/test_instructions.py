@@ -1,7 +1,7 @@
 """What a kernel's instructions are, from lines as cuobjdump prints them."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solwatch.judge.instructions import ALL, CLASSES, instruction_mix
@@ -42,6 +42,7 @@ def test_padding_is_not_counted() -> None:
     assert instruction_mix(["NOP", "EXIT", "", "@P0 BRA 0x100"]).counts == {ALL: 2}
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(alphabet="@!PABLDGSTMR.[]0123456789 ", max_size=30), max_size=30))
 def test_every_instruction_counts_once(lines: list[str]) -> None:
     counts = instruction_mix(lines).counts

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solwatch.judge.occupancy import SM_LIMITS, occupancy
@@ -44,6 +44,7 @@ def test_nothing_is_said_of_a_gpu_that_is_not_known_or_a_block_that_does_not_fit
     assert occupancy(HOPPER, threads=1024, registers=80, shared_bytes=0) is None
 
 
+@settings(deadline=None)
 @given(
     capability=st.sampled_from(sorted(SM_LIMITS)),
     threads=st.integers(1, 1024),

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 from fakes.gpu_run import gpu_record
+from fakes.reasons import called, code, launch, profiles, why_of, with_calls
 from fakes.records import CPU, CPU_CEILINGS, FakeCell, acceptance, accepting, always, o_proj_work, record
 
 from solwatch.judge.judging import judge
@@ -15,6 +16,7 @@ from solwatch.model.finding import Finding, Status
 from solwatch.model.plain import hidden
 from solwatch.model.record import Environment, Record
 from solwatch.model.reference import Reference
+from solwatch.model.why import Profile
 from solwatch.render.accepted import render_acceptance
 from solwatch.render.annotations import render_annotations
 from solwatch.render.ceilings import render_ceilings
@@ -26,8 +28,23 @@ from solwatch.render.terminal import render_terminal
 
 EVIL = "\x1b[31m\x7f\x07\x9b2J\u202e\u200f\u2066\u200b\U000e0041"
 
+SLOW = "o_proj.OProj(1, 'llama-3-8b')"
+COUNTED = Profile(kernel="k", dram_share=0.5, stalls={"wait": 1.0})
+EXPLAINED = msgspec.structs.replace(
+    with_calls(gpu_record(rounds=16), SLOW, called(launch(), tile="8×32"), called(launch(), tile="8×64")),
+    why=why_of(
+        SLOW,
+        code(digest="c0de", local_store_bytes=8),
+        code(),
+        profiles={SLOW: profiles(COUNTED, COUNTED)},
+        files={"Python sources": ["op.py"]},
+        notes=["no ncu"],
+    ),
+)
+
 RECORDS = {
     "gpu": gpu_record(),
+    "explained": EXPLAINED,
     "alone": gpu_record(alone=True, rounds=3),
     "cpu": record(
         [

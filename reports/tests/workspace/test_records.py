@@ -10,7 +10,8 @@ from solwatch.model.config import Config
 from solwatch.model.errors import MachineError, RequestError
 from solwatch.model.fingerprint import Fingerprint
 from solwatch.model.record import Block, Ceilings, CellRound, Commit, RecordEnd, RecordHeader, Round, Side
-from solwatch.workspace.records import SCHEMA, RecordWriter, read_record
+from solwatch.model.why import Why
+from solwatch.workspace.records import SCHEMA, RecordWriter, add_why, read_record
 
 COMMIT = Commit(sha="a" * 40, name="HEAD", subject="make it <faster>", committed_at="2026-01-01T00:00:00+00:00")
 
@@ -54,6 +55,23 @@ def test_a_finished_record_reads_back_as_it_was(tmp_path: Path) -> None:
         writer.finish(END)
     record = read_record(path)
     assert (record.header, record.rounds, record.end) == (header(), [round_of(i) for i in range(3)], END)
+
+
+def test_what_explains_the_verdicts_follows_the_end_once(tmp_path: Path) -> None:
+    path = tmp_path / "one.jsonl"
+    with RecordWriter.create(path, header()) as writer:
+        writer.append(round_of(0))
+        writer.finish(END)
+    assert read_record(path).why is None
+    why = Why(capability=(9, 0), notes=["no cuobjdump"])
+    add_why(path, why)
+    assert (read_record(path).end, read_record(path).why) == (END, why)
+    path.write_bytes(path.read_bytes()[:-1])
+    assert read_record(path).why is None
+    path.write_bytes(path.read_bytes() + b"\n")
+    add_why(path, why)
+    with pytest.raises(RequestError, match="line 5: nothing may follow the end of a record but why"):
+        read_record(path)
 
 
 def test_an_interrupted_record_keeps_its_completed_rounds(tmp_path: Path) -> None:
