@@ -12,7 +12,8 @@ import msgspec
 
 from solwatch import __version__
 from solwatch.app.candidates import Candidates, candidates, missing_build
-from solwatch.app.gate import Outcome, compare
+from solwatch.app.gate import compare
+from solwatch.app.outcome import Outcome
 from solwatch.app.selection import expressions_of
 from solwatch.app.session import Request, Services
 from solwatch.judge.bisecting import Search, Step, concluded, next_step

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from solwatch import __version__
-from solwatch.app.gate import Outcome
+from solwatch.app.outcome import Outcome
 from solwatch.app.policies import policy_digest
 from solwatch.app.session import Request, Services, session
 from solwatch.model.entry_verdict import MOST_CELLS, WORDS, EntryVerdict, Measured, Origin

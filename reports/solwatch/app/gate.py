@@ -3,7 +3,7 @@
 import contextlib
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -11,29 +11,20 @@ import msgspec
 
 from solwatch.app.explaining import why
 from solwatch.app.identical import identity
-from solwatch.app.keeping import Kept, keep
+from solwatch.app.keeping import keep
 from solwatch.app.measuring import Measuring, measure
+from solwatch.app.outcome import Outcome
 from solwatch.app.rounds import Plan
 from solwatch.app.session import Request, Services, Session, session
-from solwatch.judge.judgement import Judgement
 from solwatch.judge.judging import judge
 from solwatch.judge.two_stage import TwoStage
 from solwatch.model.errors import SolwatchError
-from solwatch.model.record import Record, RecordHeader
+from solwatch.model.record import Record, RecordHeader, record_stem
 from solwatch.workspace.records import RecordWriter, add_why
 
 GATE_PLANS = {"cuda": Plan(turns=4, block_s=0.012, adapts=True), "cpu": Plan(turns=4, block_s=0.04)}
 RUN_PLANS = {"cuda": Plan(turns=4, block_s=0.02, energy_s=0.5), "cpu": Plan(turns=4, block_s=0.06, energy_s=0.1)}
 RUN_ROUNDS = 3
-
-
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """What came of it: the record, its judgement, and where things were written."""
-
-    record: Record
-    judgement: Judgement
-    kept: Kept
 
 
 def compare(request: Request, services: Services) -> Outcome:
@@ -119,9 +110,7 @@ def record_path(folder: Path, header: RecordHeader) -> Path:
 
     Two runs can have one time: a clock that is set back tells it twice.
     """
-    stamp = header.created_at[:19].replace(":", "").replace("-", "")
-    sides = [one.sha[:8] + ("-dirty" if one.dirty else "") for one in (header.base, header.head) if one]
-    name = f"{stamp}-{'-'.join(sides)}"
+    name = record_stem(header)
     path = folder / "records" / f"{name}.jsonl"
     for number in count(2):
         if not path.exists():

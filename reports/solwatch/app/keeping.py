@@ -1,30 +1,17 @@
 """What stays after a run: asv results for both commits and a report people can open."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from solwatch.app.outcome import Kept
+from solwatch.app.writing import write_report
 from solwatch.asvio.results import save_results
 from solwatch.judge.judgement import Judgement
 from solwatch.model.errors import SolwatchError
 from solwatch.model.record import Record
-from solwatch.render.annotations import render_annotations
-from solwatch.render.html import render_html
-from solwatch.render.json import render_json
-from solwatch.render.summary import render_summary
 from solwatch.workspace.files import write_atomically
 
-PAGE = "index.html"
 _UNWRITABLE = (SolwatchError, OSError, ValueError, OverflowError, RecursionError)
 """What a folder that isn't asv's, a file nested without end or a commit's impossible date lead to."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Kept:
-    """Where things were written, and what could not be. ``report``: the page, ``None`` when it couldn't be."""
-
-    report: Path | None
-    record: Path
-    warnings: list[str]
 
 
 def keep(record: Record, judgement: Judgement, root: Path, path: Path) -> Kept:
@@ -43,16 +30,3 @@ def keep(record: Record, judgement: Judgement, root: Path, path: Path) -> Kept:
     except _UNWRITABLE as error:
         warnings.append(f"asv's history was not written: {error}")
     return Kept(report=report, record=path, warnings=warnings)
-
-
-def write_report(record: Record, judgement: Judgement, folder: Path) -> Path:
-    """Write page, JSON, Markdown and annotations into ``folder``, return the page's path; raises ``MachineError``."""
-    files = {
-        PAGE: render_html(record, judgement).encode(),
-        "report.json": render_json(record, judgement),
-        "summary.md": render_summary(record, judgement).encode(),
-        "annotations.txt": render_annotations(record, judgement).encode(),
-    }
-    for name, content in files.items():
-        write_atomically(folder / name, content)
-    return folder / PAGE

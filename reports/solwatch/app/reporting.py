@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from solwatch.app.fingerprints import ENVIRONMENT_FIELDS, require_comparable
-from solwatch.app.gate import Outcome
-from solwatch.app.keeping import Kept, write_report
+from solwatch.app.outcome import Kept, Outcome
+from solwatch.app.writing import write_pictures, write_report
 from solwatch.judge.judging import judge
 from solwatch.model.errors import NothingMeasuredError, RequestError
 from solwatch.workspace.files import read_lines
@@ -19,8 +19,10 @@ def newest_record(records: Path) -> Path:
     raise RequestError(f"no record in {records / 'records'} has a completed round: 'solwatch gate BASE HEAD' makes one")
 
 
-def reported(path: Path, output: Path) -> Outcome:
+def reported(path: Path, output: Path, *, png: bool = False) -> Outcome:
     """Judge the record in ``path`` by the thresholds frozen in it and write its page into ``output``.
+
+    ``png``: roofline and forest plot too, as pictures beside it.
 
     Raises ``MachineError`` when its sides were measured on different devices or drivers.
     """
@@ -34,4 +36,6 @@ def reported(path: Path, output: Path) -> Outcome:
         )
     judgement = judge(record)
     report = write_report(record, judgement, output)
+    if png:
+        write_pictures(record, judgement, output)
     return Outcome(record=record, judgement=judgement, kept=Kept(report=report, record=path, warnings=[]))

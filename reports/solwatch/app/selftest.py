@@ -13,7 +13,8 @@ from pathlib import Path
 import msgspec
 
 from solwatch import __version__
-from solwatch.app.gate import Outcome, compare
+from solwatch.app.gate import compare
+from solwatch.app.outcome import Outcome
 from solwatch.app.session import Request, Services
 from solwatch.device.resolving import resolve_device
 from solwatch.judge.holding import held_min_effect

@@ -2,7 +2,7 @@
 
 import os
 
-from solwatch.app.gate import Outcome
+from solwatch.app.outcome import Outcome
 from solwatch.cli.showing import print_result, say
 from solwatch.model.entry_verdict import WORDS, EntryVerdict
 from solwatch.model.joint_verdict import JointVerdict

@@ -9,7 +9,7 @@ from solwatch.model.errors import ExitCode
 from solwatch.model.plain import plain_lines
 
 if TYPE_CHECKING:
-    from solwatch.app.gate import Outcome
+    from solwatch.app.outcome import Outcome
 
 
 def show(outcome: "Outcome") -> int:

@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -93,11 +93,12 @@ def _facts(measured: Measured) -> RoundFacts:
     if head_s is None or (cell.base is not None and base_s is None):
         dropped, void = _why_dropped(cell, head_s, head_voids, base_s, base_voids)
     elif base_s is not None:
-        raw = _over_turns(cell, _block_centre)
+        turns = _turns(cell)
+        raw = _over_turns([(head.centre, base.centre) for head, base in turns])
         if raw is not None:
             correction = _correction(measured, head_s, base_s)
             log_ratio = raw + correction
-            in_cycles = _over_turns(cell, _block_cycles)
+            in_cycles = _over_turns([(head.cycles, base.cycles) for head, base in turns])
             cycles = in_cycles + correction if in_cycles is not None else None
         else:
             dropped, void = f"head / base is {head_s:g} / {base_s:g}, not a ratio of positive numbers", True
@@ -118,24 +119,39 @@ def _facts(measured: Measured) -> RoundFacts:
     )
 
 
-def _over_turns(cell: CellRound, value: Callable[[Block], float | None]) -> float | None:
-    """Return the median over the turns of log(head / base) of what ``value`` says of a block.
+class _Taken(NamedTuple):
+    """A block's centre in the cell's unit, and in SM cycles; a processor's own clock says nothing of its cycles."""
 
-    The two blocks of a turn follow each other and share the clock of the moment, which wanders under long calls; a
-    turn in which it jumped is one that the median passes over. A side's blocks are paired in their order; where void
-    ones leave more on one side than on the other, its last ones are left out. ``None`` without any turn, and where
-    one has no ratio.
+    centre: float | None
+    cycles: float | None
+
+
+def _turns(cell: CellRound) -> list[tuple[_Taken, _Taken]]:
+    """Return head's and base's block of each turn.
+
+    A side's blocks are paired in their order; where void ones leave more on one side than on the other, its last ones
+    are left out.
     """
     assert cell.base is not None, "a round of head alone has no ratio"
-    sides = ([block for block in side.blocks if not block.voids] for side in (cell.head, cell.base))
-    values = [(value(head), value(base)) for head, base in zip(*sides, strict=False)]
+    head, base = ([_taken(block) for block in side.blocks if not block.voids] for side in (cell.head, cell.base))
+    return list(zip(head, base, strict=False))
+
+
+def _over_turns(values: Sequence[tuple[float | None, float | None]]) -> float | None:
+    """Return the median over the turns of log(head / base).
+
+    The two blocks of a turn follow each other and share the clock of the moment, which wanders under long calls; a
+    turn in which it jumped is one that the median passes over. ``None`` without any turn, and where one has no ratio.
+    """
     ratios = [_log_ratio(head, base) for head, base in values if head is not None and base is not None]
     known = [ratio for ratio in ratios if ratio is not None]
     return statistics.median(known) if known and len(known) == len(ratios) else None
 
 
-def _block_centre(block: Block) -> float | None:
-    return trimmed_mean(block.samples_s)
+def _taken(block: Block) -> _Taken:
+    centre = trimmed_mean(block.samples_s)
+    cycles = centre * block.sm_clock_hz if centre is not None and block.null_s and block.sm_clock_hz else None
+    return _Taken(centre, cycles)
 
 
 def _correction(measured: Measured, head_s: float, base_s: float) -> float:
@@ -149,12 +165,6 @@ def _correction(measured: Measured, head_s: float, base_s: float) -> float:
             head, base = corrected
             return math.log(head / head_s) - math.log(base / base_s)
     return 0.0
-
-
-def _block_cycles(block: Block) -> float | None:
-    """Return a block's centre in SM cycles; a processor's own clock says nothing of its cycles."""
-    centre = trimmed_mean(block.samples_s)
-    return centre * block.sm_clock_hz if centre is not None and block.null_s and block.sm_clock_hz else None
 
 
 def _centre(side: Side) -> tuple[float | None, list[str]]:

@@ -208,6 +208,13 @@ class RecordHeader(msgspec.Struct, frozen=True, kw_only=True):
     reference: Reference | None = None
 
 
+def record_stem(header: RecordHeader) -> str:
+    """Return the name of a record's file without its ending: time, then base and head."""
+    stamp = header.created_at[:19].replace(":", "").replace("-", "")
+    sides = [one.sha[:8] + ("-dirty" if one.dirty else "") for one in (header.base, header.head) if one]
+    return f"{stamp}-{'-'.join(sides)}"
+
+
 class RecordEnd(msgspec.Struct, frozen=True, kw_only=True):
     """Last line: why measuring stopped (``decided``, ``rounds``, ``budget``, ``interrupted``, ``error``)."""
 

@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Iterable
+from itertools import repeat
+from operator import truediv
 
 TRIM_FRACTION = 0.2
 """Share of the sorted samples cut at each end. Events come in steps of 32 ns, so a median moves by whole steps."""
@@ -16,12 +18,12 @@ def trimmed_mean(samples: Iterable[float], trim_fraction: float = TRIM_FRACTION)
     """
     if not 0 <= trim_fraction < 0.5:
         raise ValueError(f"trim_fraction is {trim_fraction}, wanted 0 <= trim_fraction < 0.5")
-    kept = sorted(sample for sample in samples if math.isfinite(sample))
+    kept = sorted(filter(math.isfinite, samples))
     if not kept:
         return None
     cut = math.floor(trim_fraction * len(kept))
     middle = kept[cut : len(kept) - cut]
     # Divided first: the sum of samples near the largest float would overflow, their mean can't.
-    mean = math.fsum(sample / len(middle) for sample in middle)
+    mean = math.fsum(map(truediv, middle, repeat(len(middle))))
     # A mean of equal samples may differ from them in the last bit; a centre never leaves its samples.
     return min(max(mean, middle[0]), middle[-1])

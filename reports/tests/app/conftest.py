@@ -14,7 +14,8 @@ from fakes.rounds import BASE, HEAD, FakeClock
 from fakes.workers import FakeServer, bench
 
 from solwatch.app.clock import SystemClock
-from solwatch.app.gate import Outcome, compare
+from solwatch.app.gate import compare
+from solwatch.app.outcome import Outcome
 from solwatch.app.reference import against_reference
 from solwatch.app.rounds import Known, RoundRunner
 from solwatch.app.session import Request, Services

@@ -15,8 +15,7 @@ from fakes.verdicts import verdict as made
 
 from solwatch.app.clock import SystemClock
 from solwatch.app.entry_gate import Place, ended, judged, located, opened, reused
-from solwatch.app.gate import Outcome
-from solwatch.app.keeping import Kept
+from solwatch.app.outcome import Kept, Outcome
 from solwatch.app.policies import policy_digest
 from solwatch.app.session import Request, Services
 from solwatch.judge.judging import judge

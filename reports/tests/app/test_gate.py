@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from solwatch.app.gate import Outcome
+from solwatch.app.outcome import Outcome
 from solwatch.judge.judging import judge
 from solwatch.model.cell import CellSelection
 from solwatch.model.errors import ExitCode, HeadBuildError, MachineError, NothingMeasuredError, RequestError

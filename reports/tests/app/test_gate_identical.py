@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from solwatch.app.gate import Outcome
+from solwatch.app.outcome import Outcome
 from solwatch.app.reporting import reported
 from solwatch.model.errors import ExitCode
 from solwatch.model.verdict import Reason

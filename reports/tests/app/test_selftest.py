@@ -15,8 +15,7 @@ from fakes.records import CPU, CPU_CEILINGS, FakeCell, record
 
 from solwatch.app import selftest as module
 from solwatch.app.clock import SystemClock
-from solwatch.app.gate import Outcome
-from solwatch.app.keeping import Kept
+from solwatch.app.outcome import Kept, Outcome
 from solwatch.app.selftest import SIZES_FILE, Asked, selftest
 from solwatch.app.session import Request, Services
 from solwatch.device.resolving import visible_gpus

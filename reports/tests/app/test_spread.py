@@ -11,7 +11,7 @@ import pytest
 from fakes.records import H200
 
 from solwatch.app.fingerprints import require_alike
-from solwatch.app.gate import Outcome
+from solwatch.app.outcome import Outcome
 from solwatch.app.processes import ForkServer
 from solwatch.device.places import Place
 from solwatch.model.errors import ExitCode, MachineError

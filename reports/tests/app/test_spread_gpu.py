@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from solwatch.app.clock import SystemClock
-from solwatch.app.gate import Outcome, compare
+from solwatch.app.gate import compare
+from solwatch.app.outcome import Outcome
 from solwatch.app.session import Request, Services
 from solwatch.device.cuda_uuids import visible_uuids
 from solwatch.device.resolving import visible_gpus
