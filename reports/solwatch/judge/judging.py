@@ -153,6 +153,7 @@ def _verdict(case: Case, decision: Decision | None, thresholds: Thresholds, reco
         null_ratio=null_ratio,
         cycles_ratio=cycles_ratio,
         mde=decision.mde if decision else None,
+        power=decision.power if decision else None,
         p_value=decision.p_value if decision else None,
         min_effect=facts.thresholds.min_effect,
         margin=facts.thresholds.margin,

@@ -32,7 +32,8 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     no more rounds are needed. ``decided_at``: the number of completed rounds at which it fell. ``p_value``: of
     θ <= δ0 (on top of what was accepted), adjusted for cells and looks; where fresh rounds confirmed or should have, of
     those alone. ``suspected_at``: the round after which they began. ``mde``: the slowdown, a fraction, that so many
-    rounds with this noise call with probability 1 - ``miss_rate``.
+    rounds with this noise call with probability 1 - ``miss_rate``. ``power``: the probability with which they call the
+    slowdown that must be caught.
     """
 
     verdict: Verdict
@@ -41,6 +42,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     decided_at: int | None
     p_value: float | None
     mde: float | None
+    power: float | None = None
     suspected_at: int | None = None
 
 

@@ -10,7 +10,7 @@ from solwatch.judge.thresholds import MIN_ROUNDS
 from solwatch.model.config import Config
 from solwatch.model.errors import RequestError
 from solwatch.model.verdict import Reason, Verdict
-from solwatch.stats.detectable import detectable_slowdown
+from solwatch.stats.detectable import detectable_slowdown, detection_power
 from solwatch.stats.modes import two_modes
 from solwatch.stats.sign_bets import MOST, Bet, fewest_values, wealth
 
@@ -168,10 +168,13 @@ class TwoStage:
         elif state.verdict is Verdict.UNDECIDED and two_modes([each.log_ratio for each in cell.replicates]):
             state = replace(state, reason=Reason.TWO_MODES)
         seen = state.seen
-        mde = None
+        mde = power = None
         if seen is not None:
             mde = detectable_slowdown(
                 seen.spread, seen.count, margin=cell.slower_above, alarm_rate=rate, miss_rate=self.miss_rate
+            )
+            power = detection_power(
+                seen.spread, seen.count, effect=cell.slower_from, margin=cell.slower_above, alarm_rate=rate
             )
         return Decision(
             verdict=state.verdict,
@@ -180,6 +183,7 @@ class TwoStage:
             decided_at=state.decided_at,
             p_value=state.p_value,
             mde=mde,
+            power=power,
             suspected_at=state.suspected_at,
         )
 

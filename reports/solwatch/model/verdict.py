@@ -82,7 +82,8 @@ class CellVerdict(msgspec.Struct, frozen=True, kw_only=True):
     ``labels``: what else differs between the sides; they decide nothing. ``slowdown_ratio``: head / base over rounds.
     ``cycles_ratio``: the same in SM cycles, where the clock is known; it decides nothing. ``mde``: the slowdown (a
     fraction) that a run of as many rounds with this noise calls with probability 1 - ``miss_rate``, ``None`` when
-    nothing could be computed. ``p_value``: of θ ≤ δ0, already adjusted for cells and looks. ``min_effect`` and
+    nothing could be computed. ``power``: the probability with which such a run calls a slowdown of the min effect, on
+    top of what was accepted. ``p_value``: of θ ≤ δ0, already adjusted for cells and looks. ``min_effect`` and
     ``margin`` are the thresholds used.
     ``evidence``: short sentences.
     """
@@ -97,6 +98,7 @@ class CellVerdict(msgspec.Struct, frozen=True, kw_only=True):
     null_ratio: Estimate | None = None
     cycles_ratio: Estimate | None = None
     mde: float | None = None
+    power: float | None = None
     p_value: float | None = None
     min_effect: float | None = None
     margin: float | None = None

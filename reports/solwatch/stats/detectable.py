@@ -2,7 +2,7 @@
 
 import math
 
-from solwatch.stats.student import upper_quantile
+from solwatch.stats.student import upper_quantile, upper_tail
 
 
 def detectable_slowdown(
@@ -20,3 +20,19 @@ def detectable_slowdown(
     reach = upper_quantile(alarm_rate, count - 1) + upper_quantile(miss_rate, count - 1)
     exponent = math.log1p(margin) + reach * spread / math.sqrt(count)
     return math.inf if exponent > 700 else math.expm1(exponent)
+
+
+def detection_power(
+    spread: float | None, count: int, *, effect: float, margin: float, alarm_rate: float
+) -> float | None:
+    """Return the probability with which the test against ``margin`` calls a slowdown of ``effect`` (a fraction).
+
+    P(T > t_alarm - (log(1 + effect) - log(1 + margin))·√n/s), with the arguments of ``detectable_slowdown``: at
+    ``effect`` = MDE it is 1 - ``miss_rate``. ``None`` with fewer than two rounds or without a spread.
+    """
+    if spread is None or count < 2 or not math.isfinite(spread):
+        return None
+    distance = math.log1p(effect) - math.log1p(margin)
+    if spread == 0:
+        return float(distance > 0)
+    return upper_tail(upper_quantile(alarm_rate, count - 1) - distance * math.sqrt(count) / spread, count - 1)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solwatch.stats.detectable import detectable_slowdown
+from solwatch.stats.detectable import detectable_slowdown, detection_power
 from solwatch.stats.moments import moments
 from solwatch.stats.student import upper_quantile, upper_tail
 
@@ -66,3 +66,20 @@ def test_a_slowdown_of_that_size_is_found_as_often_as_promised() -> None:
 def test_a_tail_outside_its_domain_is_refused(tail: float) -> None:
     with pytest.raises(ValueError, match="tail"):
         upper_quantile(tail, 5)
+
+
+@given(st.floats(min_value=1e-4, max_value=0.05), st.integers(min_value=3, max_value=30))
+def test_the_power_at_the_mde_is_what_the_mde_promises(spread: float, count: int) -> None:
+    mde = detectable_slowdown(spread, count, **RATES)
+    assert mde is not None
+    asked = {"margin": RATES["margin"], "alarm_rate": RATES["alarm_rate"]}
+    assert detection_power(spread, count, effect=mde, **asked) == pytest.approx(1 - RATES["miss_rate"], rel=1e-6)
+    # At the margin itself it is the rate of false alarms.
+    assert detection_power(spread, count, effect=0.003, **asked) == pytest.approx(RATES["alarm_rate"], rel=1e-6)
+
+
+@pytest.mark.parametrize(("spread", "count"), [(None, 10), (0.01, 1), (math.inf, 5), (math.nan, 5)])
+def test_no_power_without_a_spread_and_all_of_it_without_noise(spread: float | None, count: int) -> None:
+    assert detection_power(spread, count, effect=0.01, margin=0.003, alarm_rate=0.001) is None
+    assert detection_power(0.0, 5, effect=0.01, margin=0.003, alarm_rate=0.001) == 1
+    assert detection_power(0.0, 5, effect=0.003, margin=0.003, alarm_rate=0.001) == 0
