@@ -12,7 +12,7 @@ from solwatch.model.errors import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from solwatch.app.gate import Outcome
+    from solwatch.app.outcome import Outcome
     from solwatch.app.session import Request, Services
     from solwatch.model.config import Config
     from solwatch.workspace.git import Repository
@@ -131,9 +131,13 @@ def bench(**options: Any) -> int:
 @click.command()
 @click.argument("record", required=False, type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--output", type=click.Path(file_okay=False, path_type=Path), help="Folder for the page, JSON, Markdown.")
+@click.option("--png", is_flag=True, help="Write roofline and forest plot as PNG beside the page.")
 @GITHUB
-def report(record: Path | None, output: Path | None, github: bool) -> int:
+def report(record: Path | None, output: Path | None, png: bool, github: bool) -> int:
     """Judge a RECORD again (the newest by default), show it and write its page."""
+    from solwatch.render.charts.drawing import warm_up
+
+    warm_up()  # beside importing the rest, reading and judging
     from solwatch.app.reporting import newest_record, reported
     from solwatch.cli.github import require_step, tell_github
     from solwatch.cli.showing import show
@@ -147,7 +151,7 @@ def report(record: Path | None, output: Path | None, github: bool) -> int:
         config = load_config(root, {})
         record = record or newest_record(root / config.records)
         output = output or root / config.report
-    outcome = reported(record, output)
+    outcome = reported(record, output, png=png)
     if github:
         tell_github(outcome)
     return show(outcome)

@@ -49,6 +49,7 @@ def _limits(cell: CellVerdict, facts: CellFacts) -> list[tuple[str, str]]:
         if facts.thresholds.accepted:
             limits.append(("accepted slowdown", f"up to {percentage(facts.thresholds.accepted)}, thresholds on top"))
         limits.append(("detectable here (MDE)", detectable(cell.mde)))
+        limits.append(("power at the min effect", percentage(cell.power)))
         limits.append(("adjusted p, slower", f"{cell.p_value:.2g}" if cell.p_value is not None else ABSENT))
         limits.append(("decided after", f"{facts.decided_at} rounds" if facts.decided_at is not None else ABSENT))
     if facts.thresholds.sol_floor is not None:
@@ -85,11 +86,16 @@ def _share(name: str, kind: CeilingKind | None = None) -> Callable[[SideFacts, s
     return read
 
 
+def throttle_names(bits: int) -> list[str]:
+    """Return what holds the clocks back, in words, by NVML's ``bits``."""
+    return [name for bit, name in THROTTLE_REASONS.items() if bits & bit]
+
+
 def _throttled(side: SideFacts, unit: str) -> str:
     bits = side.state.throttle_reasons
     if bits is None:
         return ABSENT
-    names = [name for bit, name in THROTTLE_REASONS.items() if bits & bit]
+    names = throttle_names(bits)
     counted = [f"{plain(reason)} {scaled(moved, 's', 2)}" for reason, moved in side.state.violation_s.items()]
     return "; ".join(names + counted) or "none"
 

@@ -10,7 +10,7 @@ from solwatch.model.errors import ExitCode
 from solwatch.model.plain import plain
 from solwatch.model.record import Record
 from solwatch.model.verdict import FAILING, CellVerdict, Reason, Verdict
-from solwatch.render.units import change
+from solwatch.render.units import change_with_error
 
 SEVERITY = (
     Verdict.SLOWER,
@@ -106,12 +106,12 @@ def _text(state: str, gated: Sequence[CellVerdict], counted: Counter[Verdict]) -
     if not gated:
         return "no gated cell was measured"
     if state == "fail":
-        failing = [
-            f"{counted[verdict]} {verdict_word(verdict)}"
-            for verdict in SEVERITY
-            if verdict in FAILING and counted[verdict]
+        first, *others = [
+            (counted[verdict], verdict_word(verdict)) for verdict in SEVERITY if verdict in FAILING and counted[verdict]
         ]
-        return f"{', '.join(failing)}; worst: {_worst(gated)}"
+        plural = "s" if len(gated) != 1 else ""
+        said = [f"{first[0]} of {len(gated)} cell{plural} {first[1]}", *(f"{count} {word}" for count, word in others)]
+        return f"{', '.join(said)}; worst: {_worst(gated)}"
     if state == "pass":
         faster, accepted = counted[Verdict.FASTER], counted[Verdict.ACCEPTED]
         than = f" than accepted, {accepted} within that" if accepted else ""
@@ -130,7 +130,7 @@ def _worst(gated: Sequence[CellVerdict]) -> str:
     failing = [cell for cell in gated if cell.verdict in FAILING]
     cell = min(failing, key=lambda cell: (SEVERITY.index(cell.verdict), -_ratio(cell)))
     if cell.verdict is Verdict.SLOWER and cell.slowdown_ratio is not None:
-        return f"{plain(cell.key)} {change(cell.slowdown_ratio.point)}"
+        return f"{plain(cell.key)} {change_with_error(cell.slowdown_ratio)}"
     return f"{plain(cell.key)} {verdict_word(cell.verdict)}"
 
 

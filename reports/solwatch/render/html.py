@@ -1,40 +1,95 @@
-"""A judgement as one self-contained HTML page: inline style and SVG, no script, nothing loaded from anywhere."""
+"""A judgement as one self-contained HTML page: style, script, pictures and data inside, nothing loaded."""
 
+import base64
 import functools
+import hashlib
+import math
+from importlib import resources
+from typing import NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from solwatch.judge.judgement import Judgement
 from solwatch.model.record import Record
 from solwatch.model.verdict import FAILING
-from solwatch.render.charts.forest import ForestScale, forest_axis, forest_strip
-from solwatch.render.charts.roofline import roofline
-from solwatch.render.charts.rounds import rounds_chart
-from solwatch.render.view import report_view
+from solwatch.render.charts.drawing import svg
+from solwatch.render.charts.figures import report_figures
+from solwatch.render.charts.forest import forest_reach
+from solwatch.render.charts.theme import DARK, LIGHT, NAMED, VERDICT_COLOURS, variables
+from solwatch.render.headline import SEVERITY
+from solwatch.render.json import render_json
+from solwatch.render.view import CellRow, report_view
 
 TEMPLATE = "report.html.j2"
+SCRIPT = "report.js"
+
+
+class Strip(NamedTuple):
+    """Where a cell's change lies on the scale that all cells share, in per cent of its width."""
+
+    low: float
+    high: float
+    at: float
+    margin: float
+    effect: float
 
 
 def render_html(record: Record, judgement: Judgement) -> str:
     """Return the page. Everything from outside is escaped: commit subjects, cell names, messages."""
     view = report_view(record, judgement)
     rows = [*view.rows, *view.peers]
-    scale = ForestScale.of(rows)
+    figures = report_figures(view, record.header.ceilings, NAMED)
+    script = _script()
     return (
         _environment()
         .get_template(TEMPLATE)
         .render(
             view=view,
-            axis=forest_axis(scale),
-            strips={row.anchor: forest_strip(row, scale) for row in rows},
-            charts={row.anchor: rounds_chart(row) for row in rows},
-            roofline=roofline(rows, record.header.ceilings),
-            rated=record.header.ceilings.rated_bandwidth is not None,
+            figures=[figure for figure in figures if figure.anchor != "course"],
+            course=next((figure for figure in figures if figure.anchor == "course"), None),
+            drawn={figure.anchor: svg(figure.spec, figure.label) for figure in figures},
+            strips=_strips(rows),
+            severity={verdict: place for place, verdict in enumerate(SEVERITY)},
+            tones=VERDICT_COLOURS,
             failing=FAILING,
-            has_energy=any(row.facts.head.energy_j is not None for row in rows),
+            verdicts=list(dict.fromkeys(row.verdict_text for row in rows)),
+            layers=sorted({row.layer for row in rows}),
             has_scores=any(row.facts.head.score is not None for row in rows),
+            light=Markup(variables(LIGHT)),
+            dark=Markup(variables(DARK)),
+            script=Markup(script),
+            script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+            report_json=base64.b64encode(render_json(record, judgement)).decode(),
         )
     )
+
+
+def _strips(rows: list[CellRow]) -> dict[str, Strip]:
+    reach = forest_reach(rows)
+
+    def place(fraction: float) -> float:
+        return round(50 + 50 * max(-1.0, min(1.0, fraction / reach)), 1)
+
+    strips = {}
+    for row in rows:
+        if row.ratio is not None and math.isfinite(row.ratio):
+            ends = [
+                end if end is not None and math.isfinite(end) else row.ratio for end in (row.ratio_low, row.ratio_high)
+            ]
+            strips[row.anchor] = Strip(
+                low=place(ends[0] - 1),
+                high=place(ends[1] - 1),
+                at=place(row.ratio - 1),
+                margin=place(row.margin) - 50,
+                effect=place(row.min_effect) - 50,
+            )
+    return strips
+
+
+@functools.cache
+def _script() -> str:
+    return resources.files("solwatch.render").joinpath("templates").joinpath(SCRIPT).read_text(encoding="utf-8")
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 import math
 
+from solwatch.model.estimate import Estimate
 from solwatch.model.plain import plain
 
 ABSENT = "–"
@@ -65,6 +66,14 @@ def change(ratio: float | None, point: float | None = None) -> str:
         percent = round(100 * (ratio - 1), 2)
         return f"{percent:+.2f} %".replace("-", "−") if percent else "0.00 %"
     return f"{_significant(ratio, 3)}×"
+
+
+def change_with_error(ratio: Estimate) -> str:
+    """Return a slowdown ratio with half its interval, ``+4.10 % ± 0.30``; without an interval the change alone."""
+    half = None if ratio.low is None or ratio.high is None else 50 * (ratio.high - ratio.low)
+    if half is None or not math.isfinite(half) or not 0.5 < ratio.point < 2:
+        return change(ratio.point)
+    return f"{change(ratio.point)} ± {half:.2f}"
 
 
 def clock_time(seconds: float) -> str:

@@ -9,9 +9,12 @@ from solwatch.judge.judgement import CellFacts, Judgement
 from solwatch.model.plain import plain
 from solwatch.model.record import Commit, Record
 from solwatch.model.verdict import CellVerdict, Reason, Verdict
+from solwatch.render.course import Moment, run_course, void_blocks
 from solwatch.render.details import Detail, cell_detail
 from solwatch.render.environments import environment_lines, environment_notes
 from solwatch.render.headline import SEVERITY, Headline, headline, verdict_word
+from solwatch.render.placing import Place, place_of
+from solwatch.render.repeat import repeat_lines
 from solwatch.render.setting import (
     Setting,
     ceiling_lines,
@@ -43,8 +46,13 @@ class CommitView:
 class CellRow:
     """One cell as shown. Figures for charts are fractions or ratios; everything else is text."""
 
+    index: int
     anchor: str
     key: str
+    benchmark: str
+    layer: str
+    size: float | None
+    size_name: str
     verdict: str
     verdict_text: str
     reason: str
@@ -55,10 +63,17 @@ class CellRow:
     head_time: str
     base_time: str
     score: str
+    score_before: str
     mfu: str
+    mfu_at_clock: str
     mbu: str
+    bound: str
     energy: str
     mde: str
+    power: str
+    rounds_used: int
+    voided: list[str]
+    detectable: float | None
     ratio: float | None
     ratio_low: float | None
     ratio_high: float | None
@@ -91,6 +106,8 @@ class ReportView:
     device: list[Setting]
     ceilings: list[Setting]
     run: list[Setting]
+    repeat: list[Setting]
+    course: list[Moment]
     shared: list[Setting]
     thresholds: list[Setting]
     unscored: list[str]
@@ -103,9 +120,13 @@ class ReportView:
 
 def report_view(record: Record, judgement: Judgement) -> ReportView:
     """Return the view of ``judgement``; cells are ordered worst first, then as the record lists them."""
-    rows = [_row(index, cell, judgement.facts[cell.key]) for index, cell in enumerate(judgement.verdicts)]
-    rows.sort(key=lambda row: SEVERITY.index(row.verdict_key))
     header = record.header
+    infos = {info.key: info for info in header.cells}
+    voids = void_blocks(record)
+    rows = worst_first(
+        _row(index, cell, judgement.facts[cell.key], place_of(infos.get(cell.key)), voids.get(cell.key, {}))
+        for index, cell in enumerate(judgement.verdicts)
+    )
     return ReportView(
         headline=headline(record, judgement),
         alone=header.base is None,
@@ -116,6 +137,8 @@ def report_view(record: Record, judgement: Judgement) -> ReportView:
         device=device_lines(header.fingerprint, header.gpus) + environment_lines(header),
         ceilings=ceiling_lines(header.ceilings),
         run=run_lines(record, judgement),
+        repeat=repeat_lines(header),
+        course=run_course(record),
         shared=shared_lines(header.identity),
         thresholds=threshold_lines(record, judgement),
         unscored=unscored_lines(judgement),
@@ -136,20 +159,26 @@ def worst_first(rows: Iterable[CellRow]) -> list[CellRow]:
     return sorted(rows, key=rank)
 
 
-def _row(index: int, cell: CellVerdict, facts: CellFacts) -> CellRow:
+def _row(index: int, cell: CellVerdict, facts: CellFacts, place: Place, voids: dict[str, int]) -> CellRow:
     ratio = cell.slowdown_ratio
     head, base = facts.head, facts.base
     head_score = head.score.sol_score if head.score else None
+    base_score = base.score.sol_score if base and base.score else None
     interval = ABSENT
     void = cell.verdict is Verdict.VOID
     if void:
         # Figures that can't be trusted must not be read off a table; the details still have them.
-        ratio, head_score = None, None
+        ratio, head_score, base_score = None, None, None
     if ratio is not None and ratio.low is not None and ratio.high is not None:
         interval = f"{change(ratio.low, ratio.point)} … {change(ratio.high, ratio.point)}"
     return CellRow(
+        index=index,
         anchor=f"cell-{index + 1}",
         key=plain(cell.key),
+        benchmark=plain(cell.key.partition("(")[0]),
+        layer=place.layer,
+        size=place.size,
+        size_name=place.size_name,
         verdict=cell.verdict.value,
         verdict_text=verdict_word(cell.verdict, cell.reason),
         reason=cell.reason.value.replace("_", " "),
@@ -160,17 +189,24 @@ def _row(index: int, cell: CellVerdict, facts: CellFacts) -> CellRow:
         head_time=quantity(head.time.point if head.time else None, facts.unit),
         base_time=quantity(base.time.point if base and base.time else None, facts.unit),
         score=f"{head_score:.3f}" if head_score is not None else ABSENT,
+        score_before=f"{base_score:.3f}" if base_score is not None else ABSENT,
         mfu=percentage(head.score.mfu if head.score and not void else None),
+        mfu_at_clock=percentage(head.score.mfu_at_clock if head.score and not void else None),
         mbu=percentage(head.score.mbu if head.score and not void else None),
+        bound=head.score.bound.value if head.score and not void else ABSENT,
         energy=scaled(head.energy_j, "J", 3),
         mde=detectable(cell.mde),
+        power=percentage(cell.power),
+        rounds_used=sum(fact.head_s is not None and fact.dropped is None for fact in facts.rounds),
+        voided=[f"{count} × {plain(reason, 200)}" for reason, count in voids.items()],
+        detectable=cell.mde,
         ratio=ratio.point if ratio else None,
         ratio_low=ratio.low if ratio else None,
         ratio_high=ratio.high if ratio else None,
         min_effect=facts.thresholds.min_effect,
         margin=facts.thresholds.margin,
         head_score=head_score,
-        base_score=base.score.sol_score if base and base.score else None,
+        base_score=base_score,
         sol_floor=facts.thresholds.sol_floor,
         evidence=[plain(sentence) for sentence in cell.evidence],
         detail=cell_detail(cell, facts),

@@ -9,8 +9,7 @@ from fakes.fleets import CPU_ENTRY, H200_ENTRY, fleet_file
 from fakes.records import FakeCell, record
 from fakes.scratch_project import ScratchProject
 
-from solwatch.app.gate import Outcome
-from solwatch.app.keeping import Kept
+from solwatch.app.outcome import Kept, Outcome
 from solwatch.cli.main import outcome
 from solwatch.judge.judging import judge
 from solwatch.model.entry_verdict import EntryVerdict
@@ -56,7 +55,7 @@ def test_a_slowdown_is_recorded_shown_and_does_not_fail_the_step(
     assert found.head.sha == project.git("rev-parse", "HEAD")
     out, err = capsys.readouterr()
     assert out.startswith("::error title=solwatch%3A slower on NVIDIA H200::o_proj.OProj(1)")
-    assert "FAIL  1 slower" in out
+    assert "FAIL  1 of 1 cell slower" in out
     assert "verdict: build/verdict.json: fail (exit code 1)" in err
     assert (tmp_path / "summary").read_text().startswith("### FAIL")
 

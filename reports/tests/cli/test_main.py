@@ -232,8 +232,8 @@ def test_control_c_in_a_terminal_gives_it_back_sane_and_keeps_the_rounds(reposit
     lines = record.read_text().splitlines()
     assert json.loads(lines[-1])["stopped"] == "interrupted"
     assert len(lines) >= 4
-    assert outcome(["report", str(record), "--output", str(repository / "again")]) in (0, 4)
-    assert (repository / "again" / "index.html").exists()
+    assert outcome(["report", str(record), "--png", "--output", str(repository / "again")]) in (0, 4)
+    assert {path.name for path in (repository / "again").iterdir()} >= {"index.html", "junit.xml", "forest.png"}
 
 
 @pytest.mark.slow

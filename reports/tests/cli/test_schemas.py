@@ -11,8 +11,7 @@ from fakes.records import FakeCell, record
 from fakes.scratch_project import ScratchProject
 from fakes.verdicts import PLAN, kept, slower, verdict
 
-from solwatch.app.gate import Outcome
-from solwatch.app.keeping import Kept
+from solwatch.app.outcome import Kept, Outcome
 from solwatch.cli.main import outcome
 from solwatch.judge.judging import judge
 from solwatch.model.errors import MachineError

@@ -1,10 +1,13 @@
 """A run as it could come from a GPU: real layers and times near those of real kernels, every verdict among them."""
 
+import ast
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 from fakes.records import FakeCell, always, o_proj_work, record
 
+from solwatch.model.cell import CellInfo
 from solwatch.model.config import CellOverride, Config
 from solwatch.model.record import Record
 
@@ -29,7 +32,14 @@ def gpu_record(layers: int = 4, rounds: int = 16, *, alone: bool = False, config
     cells = [_special(index, cell) for index, cell in enumerate(cells)]
     peer = _cell(16, "llama-3-8b", suite="peers.AddMM")
     cells.append(FakeCell(key=peer.key, base_s=18.4e-6, work=peer.work, gated=False, launches=3, energy_j=5e-3))
-    return record(cells, rounds=rounds, seed=20260304, alone=alone, config=config, stopped="budget")
+    taken = record(cells, rounds=rounds, seed=20260304, alone=alone, config=config, stopped="budget")
+    header = msgspec.structs.replace(taken.header, cells=[_with_params(info) for info in taken.header.cells])
+    return msgspec.structs.replace(taken, header=header)
+
+
+def _with_params(info: CellInfo) -> CellInfo:
+    tokens, layer = ast.literal_eval(info.key[info.key.index("(") :])
+    return msgspec.structs.replace(info, params=[repr(tokens), repr(layer)], param_names=["tokens", "layer"])
 
 
 def _cell(tokens: int, layer: str, suite: str = "o_proj.OProj") -> FakeCell:

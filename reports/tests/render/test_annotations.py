@@ -1,8 +1,8 @@
 """Annotations: ten at most, worst first, and no text from outside becomes a command of its own."""
 
 import re
-from pathlib import Path
 
+from fakes.golden import assert_golden
 from fakes.gpu_run import gpu_record
 from fakes.hostile import ATTACKS
 from fakes.hostile import texts as hostile
@@ -13,7 +13,6 @@ from solwatch.judge.judging import judge
 from solwatch.model.record import Record
 from solwatch.render.annotations import annotation, render_annotations, without_commands
 
-GOLDEN = Path(__file__).parent / "golden"
 COMMAND = re.compile(r"::(error|warning|notice) title=([^:,]*)::(.*)")
 
 
@@ -22,10 +21,7 @@ def lines(taken: Record) -> list[str]:
 
 
 def test_is_what_it_was() -> None:
-    path = GOLDEN / "gate-annotations.txt"
-    assert "\n".join([*lines(gpu_record(layers=2)), ""]) == path.read_text(encoding="utf-8"), (
-        f"if this change is meant, write it to {path}"
-    )
+    assert_golden("gate-annotations.txt", "\n".join([*lines(gpu_record(layers=2)), ""]))
 
 
 def test_there_are_ten_at_most_worst_first_and_the_others_are_counted() -> None:

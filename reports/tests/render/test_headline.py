@@ -1,5 +1,7 @@
 """The verdict on a whole commit in one line."""
 
+import re
+
 import pytest
 from fakes.gpu_run import gpu_record
 from fakes.records import FakeCell, always, record
@@ -37,7 +39,7 @@ def said(taken: Record) -> Headline:
             10,
             "fail",
             "FAIL",
-            "1 broken; worst: b broken",
+            "1 of 2 cells broken; worst: b broken",
         ),
         ([FakeCell(key="a", gated=False)], 10, "undecided", "NOTHING DECIDED", "no gated cell was measured"),
     ],
@@ -49,7 +51,7 @@ def test_each_state(cells: list[FakeCell], rounds: int, state: str, title: str, 
 
 def test_the_worst_cell_is_the_slowest_one() -> None:
     found = said(record([FakeCell(key="a", ratio=1.1), FakeCell(key="b", ratio=4.0), FakeCell(key="c", ratio=1.2)]))
-    assert found.text.startswith("3 slower; worst: b ")
+    assert found.text.startswith("3 of 3 cells slower; worst: b ")
     assert found.text.endswith("×")
 
 
@@ -72,3 +74,10 @@ def test_advice_on_undecided_cells_follows_why_measuring_stopped() -> None:
     assert any("--budget" in advice for advice in said(record(cells, rounds=8, stopped="budget")).advice)
     assert any("--rounds" in advice for advice in said(record(cells, rounds=8, stopped="rounds")).advice)
     assert any("quieter machine" in advice for advice in said(record(cells, rounds=24, stopped="rounds")).advice)
+
+
+def test_the_worst_change_has_its_error() -> None:
+    assert re.fullmatch(
+        r"1 of 24 cells slower, 1 broken; worst: o_proj.OProj\(1, 'llama-3-8b'\) \+3\.\d\d % ± 0\.\d\d",
+        said(gpu_record()).text,
+    )

@@ -6,6 +6,7 @@ import math
 import jsonschema
 import msgspec
 import pytest
+from fakes.golden import assert_golden
 from fakes.gpu_run import gpu_record
 from fakes.records import FakeCell, record
 
@@ -67,6 +68,10 @@ def test_holds_no_number_that_json_does_not_know() -> None:
     found = json.loads(document(taken), parse_constant=refuse)
     high = found["judgement"]["verdicts"][0]["slowdown_ratio"]["high"]
     assert high is None or math.isfinite(high)
+
+
+def test_is_what_it_was() -> None:
+    assert_golden("report.json", document(record([FakeCell(key="a", ratio=1.1)], rounds=2)).decode())
 
 
 def test_keeps_rounds_but_not_samples() -> None:

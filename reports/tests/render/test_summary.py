@@ -1,8 +1,7 @@
 """The job's summary: golden, cut with a count, and harmless whatever the names in it are."""
 
-from pathlib import Path
-
 import pytest
+from fakes.golden import assert_golden
 from fakes.gpu_run import gpu_record
 from fakes.hostile import ATTACKS, html, prose, spans, tokens
 from fakes.records import FakeCell, always, commit, record
@@ -12,7 +11,6 @@ from solwatch.model.plain import plain
 from solwatch.model.record import Record
 from solwatch.render.summary import SUMMARY_BYTES, render_summary
 
-GOLDEN = Path(__file__).parent / "golden"
 OURS = {"<details><summary>Why</summary>", "</details>"}
 
 
@@ -28,8 +26,7 @@ def text(taken: Record, most_bytes: int = SUMMARY_BYTES) -> str:
     ],
 )
 def test_is_what_it_was(name: str, taken: Record) -> None:
-    path = GOLDEN / name
-    assert text(taken) == path.read_text(encoding="utf-8"), f"if this change is meant, write it to {path}"
+    assert_golden(name, text(taken))
 
 
 def test_names_the_worst_cell_first() -> None:

@@ -2,9 +2,9 @@
 
 import re
 from datetime import date
-from pathlib import Path
 
 import pytest
+from fakes.golden import assert_golden
 from fakes.gpu_run import gpu_record
 from fakes.records import CPU, CPU_CEILINGS, FakeCell, acceptance, accepting, always, commit, o_proj_work, record
 from markupsafe import escape as html_escape
@@ -17,7 +17,6 @@ from solwatch.render.html import render_html
 from solwatch.render.terminal import render_terminal
 from solwatch.render.view import report_view
 
-GOLDEN = Path(__file__).parent / "golden"
 ACCEPTED = accepting(
     record([FakeCell(key="a", ratio=1.02), FakeCell(key="b", ratio=1.05), FakeCell(key="c")], rounds=16),
     acceptance("a"),
@@ -41,14 +40,12 @@ def text(taken: Record, *, width: int = 120, colour: bool = False) -> str:
     ],
 )
 def test_is_what_it_was(name: str, taken: Record, width: int) -> None:
-    path = GOLDEN / name
-    found = text(taken, width=width) + "\n"
-    assert found == path.read_text(encoding="utf-8"), f"if this change is meant, write it to {path}"
+    assert_golden(name, text(taken, width=width) + "\n")
 
 
 def test_says_the_verdict_first_the_table_second_and_advice_last() -> None:
     lines = text(gpu_record()).splitlines()
-    assert lines[0].startswith("FAIL  1 slower, 1 broken; worst: ")
+    assert lines[0].startswith("FAIL  1 of 24 cells slower, 1 broken; worst: ")
     assert lines[1].startswith("21 of 24 decided, 1 new: ")
     table = next(index for index, line in enumerate(lines) if line.lstrip().startswith("cell "))
     assert table < min(index for index, line in enumerate(lines) if line.startswith("→"))

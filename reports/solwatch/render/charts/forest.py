@@ -1,106 +1,188 @@
-"""A forest strip: one cell's slowdown ratio with its interval, margin and min effect, on a scale all cells share."""
+"""The forest plot: every cell's slowdown ratio with its interval and rounds, against margin and min effect."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
-from markupsafe import Markup
-
-from solwatch.render.charts.svg import element, picture, title
-from solwatch.render.units import change
+from solwatch.judge.launch_path import NULL_KERNEL
+from solwatch.model.plain import plain
+from solwatch.render.charts.figure import Figure
+from solwatch.render.charts.theme import Palette, chart, unique, verdict_marks
+from solwatch.render.units import change, percentage
 from solwatch.render.view import CellRow
 
-WIDTH, HEIGHT = 176.0, 22.0
-_INSET = 8.0
+_WIDTH, _STEP = 560, 20
+_NAME_LENGTH, _LETTER = 46, 6.2
+"""Names are cut there: Vega measures every letter of what it cuts itself. A letter's width in pixels, with room."""
+
+_MOST_EFFECTS = 6.0
+"""The scale ends there, in largest min effects: one outlier must not squash all the others."""
 
 
-@dataclass(frozen=True)
-class ForestScale:
-    """``reach``: the log ratio at either end of the strip; what is beyond gets an arrow."""
-
-    reach: float
-
-    @classmethod
-    def of(cls, rows: Sequence[CellRow]) -> "ForestScale":
-        """Return a scale that shows every min effect and most intervals, so that one outlier squashes nothing."""
-        wanted = [1.6 * math.log1p(row.min_effect) for row in rows]
-        # The ends of the intervals, without the widest tenth.
-        ends = sorted(
-            max(abs(math.log(end)) for end in (row.ratio_low, row.ratio_high, row.ratio) if end)
-            for row in rows
-            if row.ratio
-        )
-        if ends:
-            wanted.append(min(1.1 * ends[(len(ends) * 9) // 10 if len(ends) > 10 else -1], 6 * max(wanted)))
-        return cls(max(wanted, default=0.01))
-
-    def x(self, log_ratio: float) -> float:
-        """Return where a log ratio lies, cut at the ends."""
-        share = max(-1.0, min(1.0, log_ratio / self.reach))
-        return WIDTH / 2 + share * (WIDTH / 2 - _INSET)
-
-
-def forest_strip(row: CellRow, scale: ForestScale) -> Markup:
-    """Return the strip of ``row``; empty markup when the cell was not compared."""
-    if row.ratio is None or row.ratio <= 0:
-        return Markup()
-    middle = HEIGHT / 2
-    point = math.log(row.ratio)
-    low = math.log(row.ratio_low) if row.ratio_low else point
-    high = math.log(row.ratio_high) if row.ratio_high and math.isfinite(row.ratio_high) else point
-    tone = f"v-{row.verdict}"
-    parts = [*_thresholds(row, scale)]
-    if max(abs(low), abs(high)) > 0:
-        parts.append(element("line", x1=scale.x(low), x2=scale.x(high), y1=middle, y2=middle, class_=f"ci {tone}"))
-    parts += [_arrow(end, middle, tone) for end in _beyond(low, high, point, scale)]
-    parts.append(
-        element(
-            "circle", title(f"{row.change} ({row.interval})"), cx=scale.x(point), cy=middle, r=4.0, class_=f"pt {tone}"
-        )
-    )
-    return picture(WIDTH, HEIGHT, f"{row.key}: head / base {row.change}, interval {row.interval}", parts, "forest")
-
-
-def forest_axis(scale: ForestScale) -> Markup:
-    """Return the axis that stands over the strips."""
-    parts = []
-    for share, anchor in ((-1.0, "start"), (0.0, "middle"), (1.0, "end")):
-        text = "0" if share == 0 else change(math.exp(share * scale.reach))
-        x = scale.x(share * scale.reach)
-        parts.append(element("text", text, x={"start": 0.0, "end": WIDTH}.get(anchor, x), y=12.0, text_anchor=anchor))
-    return picture(WIDTH, 16.0, "scale of the slowdown ratio", parts, "forest axis")
-
-
-def _thresholds(row: CellRow, scale: ForestScale) -> list[Markup]:
-    margin, effect = math.log1p(row.margin), math.log1p(row.min_effect)
-    parts = [
-        element(
-            "rect",
-            x=scale.x(-margin),
-            y=2.0,
-            width=scale.x(margin) - scale.x(-margin),
-            height=HEIGHT - 4,
-            class_="margin",
+def forest(rows: Sequence[CellRow], palette: Palette) -> Figure | None:
+    """Return the figure of all compared cells in the order of ``rows``; ``None`` when no cell was compared."""
+    compared = [row for row in rows if row.ratio is not None and math.isfinite(row.ratio) and row.ratio > 0]
+    if not compared:
+        return None
+    reach = forest_reach(compared)
+    names = unique(plain(row.key, _NAME_LENGTH) for row in compared)
+    values = [_values(name, row, reach) for name, row in zip(names, compared, strict=True)]
+    beyond = any(value["beyond"] for value in values)
+    return Figure(
+        anchor="forest",
+        title="Slowdown of every cell",
+        label=f"forest plot of {len(compared)} cells: head / base with its interval",
+        caption=(
+            "Right of 0 is slower. Mark and line: estimate and 95 % interval; ticks: single rounds; "
+            "band: ± min effect (δ1), what must be caught; darker: margin (δ0), below which nothing is reported."
+            + (" An arrow at the edge: beyond the scale." if beyond else "")
         ),
-        element("line", x1=scale.x(0), x2=scale.x(0), y1=2.0, y2=HEIGHT - 2, class_="zero"),
+        spec=_spec(
+            values,
+            [tick for name, row in zip(names, compared, strict=True) for tick in _ticks(name, row, reach)],
+            reach,
+            compared,
+            palette,
+        ),
+        titles=["cell", "verdict", "head / base", "95 % interval", "rounds", "± min effect", "± margin"],
+        rows=[
+            [
+                row.key,
+                row.verdict_text,
+                row.change,
+                row.interval,
+                str(sum(fact.log_ratio is not None for fact in row.facts.rounds)),
+                percentage(row.min_effect),
+                percentage(row.margin),
+            ]
+            for row in compared
+        ],
+    )
+
+
+def forest_reach(rows: Sequence[CellRow]) -> float:
+    """Return the change, a fraction, at either end of a scale that shows every min effect and most intervals."""
+    # The null kernel is timed to correct the others; it has a min effect of its own, far above theirs.
+    effects = [1.5 * row.min_effect for row in rows if row.facts.key != NULL_KERNEL] or [0.01]
+    ends = sorted(
+        max(
+            abs(end - 1) for end in (row.ratio, row.ratio_low, row.ratio_high) if end is not None and math.isfinite(end)
+        )
+        for row in rows
+        if row.ratio is not None
+    )
+    widest = ends[(len(ends) * 9) // 10 if len(ends) > 10 else -1] if ends else 0.0
+    # With the largest estimates in any case: they are what the page is read for.
+    points = [abs(row.ratio - 1) for row in rows if row.ratio is not None and math.isfinite(row.ratio)]
+    wanted = max([widest, *points], default=0.0)
+    return max(*effects, min(1.1 * wanted, _MOST_EFFECTS * max(effects)))
+
+
+def _values(name: str, row: CellRow, reach: float) -> dict[str, Any]:
+    assert row.ratio is not None, "asked of compared cells"
+    low, high = (
+        end if end is not None and math.isfinite(end) else row.ratio for end in (row.ratio_low, row.ratio_high)
+    )
+    at = row.ratio - 1
+    return {
+        "name": name,
+        "verdict": row.verdict_text if row.verdict_text != "identical" else "unchanged",
+        "at": _percent(at, reach),
+        "low": _percent(low - 1, reach),
+        "high": _percent(high - 1, reach),
+        "effect": _percent(row.min_effect, reach),
+        "margin": _percent(row.margin, reach),
+        "beyond": abs(at) > reach,
+        "tip": f"{row.key}: {row.change} ({row.interval}), {row.verdict_text}",
+    }
+
+
+def _ticks(name: str, row: CellRow, reach: float) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": name,
+            "round": _percent(math.exp(min(fact.log_ratio, 50.0)) - 1, reach),
+            "tip": f"{row.key}, round {fact.ordinal}: {change(math.exp(min(fact.log_ratio, 50.0)))}",
+        }
+        for fact in row.facts.rounds
+        if fact.log_ratio is not None
     ]
-    return parts + [
-        element("line", x1=scale.x(at), x2=scale.x(at), y1=2.0, y2=HEIGHT - 2, class_="effect")
-        for at in (-effect, effect)
-    ]
 
 
-def _beyond(low: float, high: float, point: float, scale: ForestScale) -> list[float]:
-    found = []
-    if min(low, point) < -scale.reach:
-        found.append(-1.0)
-    if max(high, point) > scale.reach:
-        found.append(1.0)
-    return found
+def _percent(fraction: float, reach: float) -> float:
+    return round(100 * max(-reach, min(reach, fraction)), 4)
 
 
-def _arrow(direction: float, middle: float, tone: str) -> Markup:
-    tip = WIDTH / 2 + direction * (WIDTH / 2 - 1)
-    back = tip - direction * 6
-    path = f"M{tip:.0f} {middle:.0f}L{back:.0f} {middle - 4:.0f}L{back:.0f} {middle + 4:.0f}Z"
-    return element("path", d=path, class_=f"pt {tone}")
+def _spec(
+    values: list[dict[str, Any]],
+    ticks: list[dict[str, Any]],
+    reach: float,
+    rows: Sequence[CellRow],
+    palette: Palette,
+) -> dict[str, Any]:
+    y: dict[str, Any] = {
+        "field": "name",
+        "type": "nominal",
+        "sort": None,
+        "title": None,
+        "axis": {"labelLimit": 0, "ticks": False, "domain": False, "labelColor": palette.ink, "grid": True},
+    }
+    x: dict[str, Any] = {
+        "type": "quantitative",
+        "title": "head / base, change in %",
+        "scale": {"domain": [-100 * reach, 100 * reach], "nice": False, "zero": False},
+        "axis": {"labelExpr": "datum.value ? format(datum.value, '+~r') : '0'", "tickCount": 9},
+    }
+    tip = {"field": "tip", "type": "nominal"}
+
+    def band(field: str, colour: str, opacity: float) -> dict[str, Any]:
+        return {
+            "transform": [{"calculate": f"-datum.{field}", "as": "left"}],
+            "mark": {"type": "bar", "color": colour, "opacity": opacity, "height": {"band": 1}},
+            "encoding": {"y": y, "x": {**x, "field": "left"}, "x2": {"field": field}},
+        }
+
+    def line(width: float) -> dict[str, Any]:
+        marks = verdict_marks(palette, [row.verdict_key for row in rows])
+        return {
+            "mark": {"type": "rule", "strokeWidth": width},
+            "encoding": {"y": y, "x": {**x, "field": "low"}, "x2": {"field": "high"}, "color": marks["color"]},
+        }
+
+    longest = max(len(value["name"]) for value in values)
+    return chart(
+        palette,
+        # Laid out here, for the same reason.
+        autosize="none",
+        padding={"left": round(longest * _LETTER) + 14, "right": 16, "top": 34, "bottom": 44},
+        width=_WIDTH,
+        height=_STEP * len(values),
+        data={"values": values},
+        layer=[
+            band("effect", palette.band, 1.0),
+            band("margin", palette.soft, 0.28),
+            {"mark": {"type": "rule", "color": palette.soft}, "encoding": {"x": {"datum": 0}}},
+            {
+                "data": {"values": ticks},
+                "mark": {
+                    "type": "tick",
+                    "thickness": 1,
+                    "color": palette.soft,
+                    "opacity": 0.7,
+                    "size": 9,
+                    "aria": True,
+                },
+                "encoding": {"y": y, "x": {**x, "field": "round"}, "description": tip},
+            },
+            line(2.5),
+            {
+                "mark": {"type": "point", "filled": True, "size": 55, "opacity": 1, "aria": True},
+                "encoding": {
+                    "y": y,
+                    "x": {**x, "field": "at"},
+                    "description": tip,
+                    **verdict_marks(palette, [row.verdict_key for row in rows]),
+                },
+            },
+        ],
+    )

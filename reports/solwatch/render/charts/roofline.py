@@ -1,73 +1,80 @@
-"""The roofline: arithmetic intensity against achieved FLOP/s, under rated and sustained roofs."""
+"""The roofline: arithmetic intensity against achieved FLOP/s, base and head, under rated and sustained roofs."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-from markupsafe import Markup
+from typing import Any
 
 from solwatch.model.plain import plain
 from solwatch.model.record import Ceilings
-from solwatch.render.charts.svg import element, picture, title
-from solwatch.render.units import scaled
+from solwatch.render.charts.figure import Figure
+from solwatch.render.charts.theme import Palette, chart, verdict_marks
+from solwatch.render.units import ABSENT, percentage, scaled
 from solwatch.render.view import CellRow
 
-WIDTH, HEIGHT = 760.0, 380.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 84.0, 18.0, 16.0, 44.0
+_WIDTH, _HEIGHT = 700, 380
 
 
 @dataclass(frozen=True)
 class _Point:
+    """One cell: FLOP per byte, and the FLOP/s of its sides."""
+
     row: CellRow
     intensity: float
-    flops_per_s: float
+    head: float
+    base: float | None
 
 
 @dataclass(frozen=True)
-class _Axes:
-    """Logarithmic axes; limits are powers of ten's exponents."""
+class _Roof:
+    """One pair of ceilings in FLOP/s and bytes/s, shared by the ``dtypes`` for which they are equal."""
 
-    x_low: float
-    x_high: float
-    y_low: float
-    y_high: float
+    kind: str
+    dtypes: tuple[str, ...]
+    flops: float
+    bandwidth: float
 
-    def x(self, intensity: float) -> float:
-        return _LEFT + (math.log10(intensity) - self.x_low) / (self.x_high - self.x_low) * (WIDTH - _LEFT - _RIGHT)
+    @property
+    def text(self) -> str:
+        """What the legend says."""
+        names = ", ".join(plain(name, 20) for name in self.dtypes)
+        return f"{self.kind}: {names} {scaled(self.flops, 'FLOP/s')}, memory {scaled(self.bandwidth, 'B/s')}"
 
-    def y(self, flops_per_s: float) -> float:
-        share = (math.log10(flops_per_s) - self.y_low) / (self.y_high - self.y_low)
-        return HEIGHT - _BOTTOM - share * (HEIGHT - _TOP - _BOTTOM)
 
-
-def roofline(rows: Sequence[CellRow], ceilings: Ceilings) -> Markup:
-    """Return the chart of head's cells; empty markup when no cell has work and a time, or no roof is known."""
+def roofline(rows: Sequence[CellRow], ceilings: Ceilings, palette: Palette) -> Figure | None:
+    """Return the figure; ``None`` when no cell has work and a time, or no roof is known."""
     points = [point for row in rows if (point := _point(row)) is not None]
-    dtypes = sorted({point.row.facts.work.dtype for point in points if point.row.facts.work is not None})
-    roofs = [
-        (kind, dtype, flops[dtype], bandwidth)
-        for kind, flops, bandwidth in (
-            ("rated", ceilings.rated_flops, ceilings.rated_bandwidth),
-            ("sustained", ceilings.sustained_flops, ceilings.sustained_bandwidth),
-        )
-        for dtype in dtypes
-        if bandwidth and flops.get(dtype) and _drawable(bandwidth, flops[dtype], flops[dtype] / bandwidth)
-    ]
+    roofs = _roofs(ceilings, {point.row.facts.work.dtype for point in points if point.row.facts.work is not None})
     if not points or not roofs:
-        return Markup()
-    axes = _axes(points, [(flops, bandwidth) for _, _, flops, bandwidth in roofs])
-    parts = [*_grid(axes)]
-    # Roofs of equal height (bfloat16, float16) share one line and one label.
-    shared: dict[tuple[str, float, float], list[str]] = {}
-    for kind, dtype, flops, bandwidth in roofs:
-        shared.setdefault((kind, flops, bandwidth), []).append(dtype)
-    for position, ((kind, flops, bandwidth), names) in enumerate(shared.items()):
-        joined = ", ".join(plain(name, 20) for name in names)
-        said = f"{kind}: {joined} {scaled(flops, 'FLOP/s')}, memory {scaled(bandwidth, 'B/s')}"
-        parts.append(_roof(axes, kind, flops, bandwidth, said))
-        parts += _legend(len(shared) - 1 - position, kind, said)
-    parts += [_mark(point, axes) for point in points]
-    return picture(WIDTH, HEIGHT, f"roofline of {len(points)} cells", parts, "roofline")
+        return None
+    rated = any(roof.kind == "rated" for roof in roofs)
+    return Figure(
+        anchor="roofline",
+        title="Roofline",
+        label=f"roofline of {len(points)} cells: FLOP per byte against FLOP/s",
+        caption=(
+            "Each mark is a cell of head; what is left above it, up to the roof, is what could still be had. "
+            "A ring is the same cell of base, the line between them is what changed. "
+            + (
+                "Solid: rated ceilings; dashed: sustained, measured on this device."
+                if rated
+                else "The roof is what was measured on this device; it has no rated ceilings."
+            )
+        ),
+        spec=_spec(points, roofs, palette),
+        titles=["cell", "FLOP per byte", "base", "head", "of the limit", "what limits it"],
+        rows=[
+            [
+                point.row.key,
+                f"{point.intensity:.4g}",
+                scaled(point.base, "FLOP/s"),
+                scaled(point.head, "FLOP/s"),
+                percentage(point.row.head_score) if point.row.head_score is not None else ABSENT,
+                point.row.bound,
+            ]
+            for point in points
+        ],
+    )
 
 
 def _point(row: CellRow) -> _Point | None:
@@ -75,7 +82,10 @@ def _point(row: CellRow) -> _Point | None:
     if work is None or score is None or work.flops <= 0 or work.traffic_bytes <= 0:
         return None
     intensity = work.flops / work.traffic_bytes
-    return _Point(row, intensity, score.flops_per_s) if _drawable(intensity, score.flops_per_s) else None
+    base = row.facts.base.score.flops_per_s if row.facts.base and row.facts.base.score else None
+    if not _drawable(intensity, score.flops_per_s):
+        return None
+    return _Point(row, intensity, score.flops_per_s, base if base is not None and _drawable(base) else None)
 
 
 def _drawable(*values: float) -> bool:
@@ -83,64 +93,108 @@ def _drawable(*values: float) -> bool:
     return all(1e-30 < value < 1e30 for value in values)
 
 
-def _axes(points: Sequence[_Point], roofs: Sequence[tuple[float, float]]) -> _Axes:
-    ridges = [flops / bandwidth for flops, bandwidth in roofs]
-    low = min(min(point.intensity for point in points) / 1.6, min(ridges) / 2)
-    high = max(max(point.intensity for point in points) * 1.6, max(ridges) * 3)
+def _roofs(ceilings: Ceilings, dtypes: set[str]) -> list[_Roof]:
+    shared: dict[tuple[str, float, float], list[str]] = {}
+    for kind, peaks, bandwidth in (
+        ("rated", ceilings.rated_flops, ceilings.rated_bandwidth),
+        ("sustained", ceilings.sustained_flops, ceilings.sustained_bandwidth),
+    ):
+        for dtype in sorted(dtypes):
+            flops = peaks.get(dtype)
+            if bandwidth and flops and _drawable(bandwidth, flops, flops / bandwidth):
+                shared.setdefault((kind, flops, bandwidth), []).append(dtype)
+    return [_Roof(kind, tuple(names), flops, bandwidth) for (kind, flops, bandwidth), names in shared.items()]
+
+
+def _spec(points: Sequence[_Point], roofs: Sequence[_Roof], palette: Palette) -> dict[str, Any]:
+    ridges = [roof.flops / roof.bandwidth for roof in roofs]
+    left = min(min(point.intensity for point in points) / 1.6, min(ridges) / 2)
+    right = max(max(point.intensity for point in points) * 1.6, max(ridges) * 3)
+    achieved = [flops for point in points for flops in (point.head, point.base) if flops is not None]
     # A cell can beat a roof that was only measured: it is shown above it.
-    top = 1.8 * max(*(flops for flops, _ in roofs), *(point.flops_per_s for point in points))
-    under = min(min(point.flops_per_s for point in points) / 1.8, top / 100)
-    return _Axes(math.log10(low), math.log10(high), math.log10(under), math.log10(top))
-
-
-def _grid(axes: _Axes) -> list[Markup]:
-    parts = []
-    bottom, right = HEIGHT - _BOTTOM, WIDTH - _RIGHT
-    for exponent in range(math.ceil(axes.x_low), math.floor(axes.x_high) + 1):
-        x = axes.x(10.0**exponent)
-        parts.append(element("line", x1=x, x2=x, y1=_TOP, y2=bottom, class_="grid"))
-        parts.append(element("text", f"{10.0**exponent:g}", x=x, y=bottom + 16, text_anchor="middle"))
-    for exponent in range(math.ceil(axes.y_low), math.floor(axes.y_high) + 1):
-        y = axes.y(10.0**exponent)
-        parts.append(element("line", x1=_LEFT, x2=right, y1=y, y2=y, class_="grid"))
-        parts.append(element("text", scaled(10.0**exponent, "FLOP/s", 1), x=_LEFT - 6, y=y + 3.5, text_anchor="end"))
-    middle = (_LEFT + right) / 2
-    parts.append(
-        element(
-            "text", "arithmetic intensity, FLOP per byte", x=middle, y=HEIGHT - 8, text_anchor="middle", class_="name"
-        )
-    )
-    return parts
-
-
-def _roof(axes: _Axes, kind: str, flops: float, bandwidth: float, said: str) -> Markup:
-    ridge = flops / bandwidth
-    left = max(10.0**axes.x_low, 10.0**axes.y_low / bandwidth)
-    path = (
-        f"M{axes.x(left):.1f} {axes.y(left * bandwidth):.1f}L{axes.x(ridge):.1f} {axes.y(flops):.1f}"
-        f"L{WIDTH - _RIGHT:.1f} {axes.y(flops):.1f}"
-    )
-    return element("path", title(said), d=path, class_=f"roof {kind}")
-
-
-def _legend(position: int, kind: str, said: str) -> list[Markup]:
-    # The corner under the compute roof: cells of high intensity that slow would be outliers indeed.
-    right, y = WIDTH - _RIGHT - 8, HEIGHT - _BOTTOM - 12 - 17 * position
-    return [
-        element("line", x1=right - 26, x2=right, y1=y - 4, y2=y - 4, class_=f"roof {kind}"),
-        element("text", said, x=right - 34, y=y, text_anchor="end", class_="rooflabel"),
+    top = 1.8 * max(*(roof.flops for roof in roofs), *achieved)
+    bottom = min(min(achieved) / 1.8, top / 100)
+    x = _axis("arithmetic intensity, FLOP per byte", left, right)
+    y = _axis("achieved FLOP/s", bottom, top, format_=".0s")
+    lines = [
+        {"roof": roof.text, "order": order, "x": at, "y": min(roof.flops, at * roof.bandwidth)}
+        for roof in roofs
+        for order, at in enumerate((max(left, bottom / roof.bandwidth), roof.flops / roof.bandwidth, right))
     ]
-
-
-def _mark(point: _Point, axes: _Axes) -> Markup:
-    row = point.row
-    said = f"{row.key}: {scaled(point.flops_per_s, 'FLOP/s')}, {row.head_time}, SOL {row.score}, {row.verdict_text}"
-    hollow = "" if row.facts.thresholds.gated else " hollow"
-    return element(
-        "circle",
-        title(said),
-        cx=axes.x(point.intensity),
-        cy=axes.y(point.flops_per_s),
-        r=5.0,
-        class_=f"pt v-{row.verdict}{hollow}",
+    values = [
+        {
+            "x": point.intensity,
+            "head": point.head,
+            "base": point.base,
+            "verdict": point.row.verdict_text if point.row.verdict_text != "identical" else "unchanged",
+            "tip": (
+                f"{point.row.key}: {scaled(point.head, 'FLOP/s')}, {point.row.head_time}, SOL {point.row.score}, "
+                f"{point.row.verdict_text}"
+            ),
+        }
+        for point in reversed(points)  # the worst on top
+    ]
+    texts = [roof.text for roof in roofs]
+    dashes = [[1, 0] if roof.kind == "rated" else [6, 4] for roof in roofs]
+    joined = {"transform": [{"filter": "isValid(datum.base)"}]}
+    return chart(
+        palette,
+        width=_WIDTH,
+        height=_HEIGHT,
+        layer=[
+            {
+                "data": {"values": lines},
+                "mark": {"type": "line", "color": palette.ink, "strokeWidth": 1.6},
+                "encoding": {
+                    "x": {**x, "field": "x"},
+                    "y": {**y, "field": "y"},
+                    "order": {"field": "order", "type": "quantitative"},
+                    "strokeDash": {
+                        "field": "roof",
+                        "type": "nominal",
+                        "scale": {"domain": texts, "range": dashes},
+                        "legend": {
+                            "title": None,
+                            "orient": "bottom",
+                            "direction": "vertical",
+                            "labelLimit": 0,
+                            "symbolSize": 900,
+                            "symbolStrokeColor": palette.ink,
+                        },
+                    },
+                },
+            },
+            {
+                **joined,
+                "data": {"values": values},
+                "mark": {"type": "rule", "color": palette.ink, "strokeWidth": 1.2},
+                "encoding": {"x": {**x, "field": "x"}, "y": {**y, "field": "base"}, "y2": {"field": "head"}},
+            },
+            {
+                **joined,
+                "data": {"values": values},
+                "mark": {"type": "point", "shape": "circle", "size": 90, "color": palette.soft, "strokeWidth": 1.2},
+                "encoding": {"x": {**x, "field": "x"}, "y": {**y, "field": "base"}},
+            },
+            {
+                "data": {"values": values},
+                "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1, "aria": True},
+                "encoding": {
+                    "x": {**x, "field": "x"},
+                    "y": {**y, "field": "head"},
+                    "description": {"field": "tip", "type": "nominal"},
+                    **verdict_marks(palette, [point.row.verdict_key for point in points]),
+                },
+            },
+        ],
     )
+
+
+def _axis(title: str, low: float, high: float, *, format_: str = "~g") -> dict[str, Any]:
+    first, last = math.ceil(math.log10(low)), math.floor(math.log10(high))
+    return {
+        "type": "quantitative",
+        "title": title,
+        "scale": {"type": "log", "domain": [low, high], "nice": False},
+        "axis": {"values": [10.0**exponent for exponent in range(first, last + 1)], "format": format_},
+    }

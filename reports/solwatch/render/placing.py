@@ -1,0 +1,40 @@
+"""Where a cell stands among the others: its layer, and its size along one numeric parameter."""
+
+from dataclasses import dataclass
+
+from solwatch.model.cell import CellInfo
+from solwatch.model.plain import plain
+from solwatch.render.units import ABSENT
+
+_LAYERS = ("layer", "model", "shape")
+"""Names of parameters that say which layer a cell is of, most telling first."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """``layer``: name of a model's layer, or the benchmark's where no parameter is text. ``size``: along
+    ``size_name``, ``None`` where no parameter is a number."""
+
+    layer: str
+    size: float | None
+    size_name: str
+
+
+def place_of(info: CellInfo | None) -> Place:
+    """Return where a cell stands; the null kernel, which no suite lists, stands nowhere."""
+    if info is None:
+        return Place(ABSENT, None, "")
+    named = list(zip(info.param_names, info.params, strict=False))
+    words = [(name, text.strip("'\"")) for name, text in named if _number(text) is None]
+    numbers = [(name, value) for name, text in named if (value := _number(text)) is not None]
+    told = [text for wanted in _LAYERS for name, text in words if name == wanted] or [text for _, text in words]
+    size_name, size = numbers[0] if numbers else ("", None)
+    return Place(plain(told[0], 80) if told else plain(info.benchmark, 80), size, plain(size_name, 40))
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if abs(value) < 1e15 else None
