@@ -5,22 +5,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from asv.results import Results
 from asv.step_detect import detect_steps
-from asv.util import UserError, is_na
 
-from solwatch.asvio.merging import BENCHMARKS, Listed, UnreadableError, checked, is_results, listed_benchmarks
+from solwatch.asvio.reading import benchmarks_in, results_in, values_in
 from solwatch.asvio.results import TRACKS
-from solwatch.model.errors import MachineError
 from solwatch.model.history import CellStep
 
 LEAST_RESULTS = 2
 """Results that a level needs: a lone value that differs is an outlier until the next one agrees."""
 
-_MOST = 1e300
-"""Beyond this no value is a measured one, and ratios would leave the numbers there are."""
-
-_BRING = "`solwatch history pull` brings the branch's"
 _REPEATS_TIME = ".track_sol_gap"
 """Benchmarks that move as the time of the same cell does: they would tell every step twice."""
 
@@ -50,15 +43,19 @@ def cell_steps(
     estimates them. ``say`` hears of files that can't be read, one line each. Raises ``MachineError`` when the list of
     benchmarks can't be.
     """
-    benchmarks = _benchmarks(results_dir / BENCHMARKS)
+    benchmarks = benchmarks_in(results_dir)
+    moving = {name: listed for name, listed in benchmarks.items() if not name.endswith(_REPEATS_TIME)}
     found: dict[str, list[CellStep]] = {}
     files = 0
     for folder in sorted(path for path in results_dir.iterdir() if path.is_dir()):
         series: dict[tuple[str, str, tuple[str, ...]], _Series] = {}
-        for results in _whole(folder, say):
-            if results.commit_hash in order:
-                files += 1
-                _gather(results, order[results.commit_hash], benchmarks, series)
+        for results in results_in(folder, say):
+            if results.commit_hash not in order:
+                continue
+            files += 1
+            for name, values, value in values_in(results, moving):
+                points = series.setdefault((results.env_name, name, values), {})
+                points[order[results.commit_hash]] = (results.commit_hash, value)
         for (environment, name, values), points in series.items():
             listed = benchmarks[name]
             for step in _steps(points, least_change):
@@ -66,49 +63,6 @@ def cell_steps(
                 made = CellStep(**of_cell, unit=listed.unit or "", **step._asdict())
                 found.setdefault(folder.name, []).append(made)
     return found, files
-
-
-def _benchmarks(path: Path) -> dict[str, Listed]:
-    try:
-        return listed_benchmarks(path.read_bytes())
-    except OSError as error:
-        raise MachineError(f"{path} can't be read ({error.strerror}): {_BRING}") from error
-    except UnreadableError as error:
-        raise MachineError(f"{path} {error}: move it away, {_BRING}") from error
-
-
-def _whole(folder: Path, say: Callable[[str], None]) -> Iterator[Results]:
-    for path in sorted(folder.glob("*.json")):
-        name = f"{folder.name}/{path.name}"
-        if not is_results(name) or path.name == "machine.json":
-            continue
-        try:
-            checked(name, path.read_bytes())
-            results = Results.load(str(path), machine_name=folder.name)
-        except UnreadableError as error:
-            say(f"warning: {path} is left out: it {error}")
-            continue
-        except (OSError, UserError) as error:
-            say(f"warning: {path} is left out: {error}")
-            continue
-        yield results
-
-
-def _gather(
-    results: Results,
-    position: int,
-    benchmarks: Mapping[str, Listed],
-    series: dict[tuple[str, str, tuple[str, ...]], _Series],
-) -> None:
-    versions = {name: {"version": listed.version} for name, listed in benchmarks.items()}
-    for name in sorted(results.get_result_keys(versions)):
-        if name.endswith(_REPEATS_TIME):
-            continue
-        params = benchmarks[name].params
-        for values, value in zip(itertools.product(*params), results.get_result_value(name, params), strict=True):
-            if not is_na(value) and isinstance(value, int | float) and 0 < value < _MOST:
-                points = series.setdefault((results.env_name, name, values), {})
-                points[position] = (results.commit_hash, float(value))
 
 
 def _steps(points: _Series, least_change: float) -> Iterator[_Step]:
