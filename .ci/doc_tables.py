@@ -26,7 +26,7 @@ from solwatch.model.corpus import CorpusHeader, CorpusRound
 from solwatch.model.entry_verdict import EntryVerdict
 from solwatch.model.errors import ExitCode
 from solwatch.model.fleet import Runner
-from solwatch.model.history import ChangePoint, NoiseRow, Reported
+from solwatch.model.history import ChangePoint, LimitRow, NoiseRow, Reported
 from solwatch.model.joint_verdict import JointVerdict
 from solwatch.model.verdict import Label, Verdict
 
@@ -140,6 +140,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "corpus-header": lambda: fields(CorpusHeader),
     "corpus-round": lambda: fields(CorpusRound),
     "noise-row": lambda: fields(NoiseRow),
+    "limit-row": lambda: fields(LimitRow),
     "reported": lambda: fields(Reported),
     "change-point": lambda: fields(ChangePoint),
     "configuration": lambda: settings(Config),

@@ -7,10 +7,11 @@ from datetime import datetime
 from pathlib import Path
 
 from solwatch.app.change_points import REPORTED, joined_reported
+from solwatch.app.limits import LIMITS, joined_limits
 from solwatch.app.noise import NOISE, joined_noise
 from solwatch.asvio.merging import UnreadableError, checked, is_results, merged
 from solwatch.model.errors import MachineError, NothingMeasuredError
-from solwatch.model.history import NoiseRow, Reported
+from solwatch.model.history import LimitRow, NoiseRow, Reported
 from solwatch.model.plain import plain
 from solwatch.model.ports import Clock
 from solwatch.workspace.files import read_whole
@@ -25,6 +26,7 @@ MOST_ATTEMPTS = 40
 FIRST_WAIT_S = 0.1
 LONGEST_WAIT_S = 4.0
 
+_ROWS = (NOISE, LIMITS, REPORTED)
 _PLAIN_MODES = ("100644", "100755")
 _MOST_NAMED = 5
 
@@ -63,7 +65,7 @@ def push(history: History) -> Moved:
     refuses, or when others were faster ``MOST_ATTEMPTS`` times.
     """
     paths = [path for path in result_paths(history.results) if _ours(path)]
-    if not any("/" in path or path in (NOISE, REPORTED) for path in paths):
+    if not any("/" in path or path in _ROWS for path in paths):
         raise NothingMeasuredError(
             f"{history.results} has no results to push: `solwatch gate BASE HEAD` and `asv run` leave some there"
         )
@@ -141,7 +143,7 @@ def _additions(history: History, branch: ResultsBranch, blobs: Mapping[str, str]
 
 def _joined(path: str, branch: bytes | None, local: bytes | None) -> bytes:
     """Return both files as one; raises ``UnreadableError`` when either can't be read, or both are absent."""
-    if path in (NOISE, REPORTED):
+    if path in _ROWS:
         return _joined_rows(path, branch or b"", local or b"")
     if local is None:
         return checked(path, branch or b"")
@@ -152,6 +154,8 @@ def _joined_rows(path: str, branch: bytes, local: bytes) -> bytes:
     try:
         if path == NOISE:
             joined = write_rows(joined_noise(read_rows(branch, NoiseRow), read_rows(local, NoiseRow)))
+        elif path == LIMITS:
+            joined = write_rows(joined_limits(read_rows(branch, LimitRow), read_rows(local, LimitRow)))
         else:
             joined = write_rows(joined_reported(read_rows(branch, Reported), read_rows(local, Reported)))
     except ValueError as error:
@@ -160,7 +164,7 @@ def _joined_rows(path: str, branch: bytes, local: bytes) -> bytes:
 
 
 def _ours(path: str) -> bool:
-    return path in (NOISE, REPORTED) or is_results(path)
+    return path in _ROWS or is_results(path)
 
 
 def _small(content: bytes | None) -> bytes:

@@ -17,6 +17,9 @@ from solwatch.model.plain import plain_lines
 SESSION_VARIABLE = "SOLWATCH_ASV_SESSION"
 """Tells one run of asv, and the processes it forks to build in, from every other."""
 
+RESULTS_VARIABLE = "SOLWATCH_ASV_RESULTS"
+"""Tells a suite where asv keeps its results: solwatch's own rows lie beside them."""
+
 _STATE = "solwatch-install.json"
 
 
@@ -49,6 +52,7 @@ class SharedEnvironment(Environment):  # type: ignore[misc]  # asv is published 
         self._python = running
         self._requirements = requirements
         super().__init__(conf, running, requirements, tagged_env_vars)
+        self._results = os.path.abspath(conf.results_dir)
         self._provider = self.make_provider(conf, self.build_env_vars)
 
     def make_provider(self, conf: Any, variant: Mapping[str, str]) -> Provider:
@@ -102,7 +106,7 @@ class SharedEnvironment(Environment):  # type: ignore[misc]  # asv is published 
             raise util.UserError("no commit is installed: run asv on a commit, not on this environment alone")
         # Both: asv's runner takes PYTHONPATH off sys.path unless its own variable is there, and the processes
         # that a benchmark starts only know PYTHONPATH.
-        return variables | {"PYTHONPATH": path, "ASV_PYTHONPATH": path}
+        return variables | {"PYTHONPATH": path, "ASV_PYTHONPATH": path, RESULTS_VARIABLE: self._results}
 
     def _state(self) -> dict[str, str]:
         """Return what is installed, by way of a file: asv may install in another process than it measures in."""

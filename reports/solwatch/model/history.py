@@ -1,4 +1,4 @@
-"""What the history holds beside asv's results: the noise of each card, and the change points that were reported."""
+"""What the history holds beside asv's results: noise and limits of each card, and the change points reported."""
 
 from typing import Annotated
 
@@ -33,6 +33,58 @@ class NoiseRow(msgspec.Struct, frozen=True, kw_only=True):
     rounds: int
     spread: Spread
     null_s: NullTime | None = None
+
+
+Figure = Annotated[float, msgspec.Meta(gt=0, le=1e30)]
+
+
+class LimitRow(msgspec.Struct, frozen=True, kw_only=True):
+    """What one call of a cell must do, and how fast the machine could do it: what scores and rooflines rest on.
+
+    ``taken_at``: when it was measured with these, UTC
+    ``machine``: asv's name of the machine
+    ``model``: the device's model
+    ``benchmark``: asv's name of the cell's benchmark, without the method
+    ``params``: names of the parameters' values
+    ``flops``: floating-point operations of one call
+    ``traffic_bytes``: each input read once, each output written once
+    ``dtype``: the inputs' type, which picks the throughput
+    ``kind``: `rated` or `measured`: where the two peaks are from
+    ``peak_flops``: FLOP/s
+    ``peak_bandwidth``: bytes/s
+    ``sustained_flops``: FLOP/s that a large GEMM reached there, `null` where none was measured
+    ``sustained_bandwidth``: bytes/s that a copy reached there
+    """
+
+    taken_at: str
+    machine: str
+    model: str
+    benchmark: str
+    params: list[str]
+    flops: Figure
+    traffic_bytes: Figure
+    dtype: str
+    kind: str
+    peak_flops: Figure
+    peak_bandwidth: Figure
+    sustained_flops: Figure | None = None
+    sustained_bandwidth: Figure | None = None
+
+
+class GateRun(msgspec.Struct, frozen=True, kw_only=True):
+    """One run of the gate whose page is kept; ``page``: the file's name, ``verdict``: one line, ``state``: one word.
+
+    ``base``, ``head``: commits, ``base`` is ``None`` for a run of head alone. ``machine``: as the record names it.
+    """
+
+    page: str
+    created_at: str
+    machine: str
+    model: str
+    base: str | None
+    head: str
+    state: str
+    verdict: str
 
 
 class CellStep(msgspec.Struct, frozen=True, kw_only=True):
