@@ -65,7 +65,7 @@ venv: $(STAMP)  ## make .venv and install what measuring needs
 
 $(VENV)/.installed-dev: $(STAMP) constraints.txt reports/pyproject.toml
 	@echo "installing the tools of test and check into $(VENV)" >&2
-	@$(INSTALL) --editable "./reports[$(EXTRAS),test,check,e2e]"
+	@$(INSTALL) --editable "./reports[$(EXTRAS),test,browser,check,e2e]"
 	@touch "$@"
 
 dev: $(VENV)/.installed-dev  ## the same, and what testing and checking need

@@ -10,15 +10,19 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from asv.console import log
+from asv.publishing import OutputPublisher
 from asv.util import UserError
 
 from solwatch.app.builds import builder_for
+from solwatch.app.site_data import charts_script, site_data
 from solwatch.asvio.environment import SESSION_VARIABLE, Provider, SharedEnvironment
 from solwatch.asvio.machine import machine_info
-from solwatch.asvio.publisher import SpeedOfLight
+from solwatch.asvio.publisher import PAGE, PageData, publish_page, subjects_by_revision
+from solwatch.asvio.scores import cards
 from solwatch.device.resolving import visible_gpus
 from solwatch.model.errors import SolwatchError
-from solwatch.model.plain import plain_lines
+from solwatch.model.plain import plain, plain_lines
 from solwatch.workspace.git import Repository
 from solwatch.workspace.settings import load_config
 from solwatch.workspace.toolchain import allowed
@@ -59,6 +63,27 @@ class SolwatchEnvironment(SharedEnvironment):
             return CommitBuilds(Path(conf.repo), variant)
         except SolwatchError as error:
             raise UserError(plain_lines(str(error))) from error
+
+
+class SpeedOfLight(OutputPublisher):  # type: ignore[misc]  # asv is published without types
+    """Adds the page to what ``asv publish`` writes; asv finds this class by its base."""
+
+    name = PAGE
+    button_label = "Speed of light"
+    description = "How far each kernel is from the limit of its hardware"
+    order = 2
+
+    @classmethod
+    def publish(cls, conf: Any, repo: Any, benchmarks: Any, graphs: Any, revisions: Mapping[str, int]) -> None:
+        """Write the page into ``conf.html_dir``; ``graphs`` are asv's own, ``revisions`` its numbers of commits."""
+        told = site_data(Path(conf.repo), Path(conf.results_dir), revisions, lambda line: log.warning(plain(line)))
+        shown = cards(graphs, benchmarks, told.limits)
+        data = PageData(
+            cards=shown,
+            subjects=subjects_by_revision(told.subjects, revisions),
+            runs=[run for run, _ in told.runs],
+        )
+        publish_page(Path(conf.html_dir), data, [page for _, page in told.runs], charts_script())
 
 
 def setup() -> None:

@@ -1,18 +1,15 @@
 """Steps in the history of each cell, found by asv's own detection over its results."""
 
-import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from asv.step_detect import detect_steps
 
+from solwatch.asvio.levels import LEAST_RESULTS, Level, changes
 from solwatch.asvio.reading import benchmarks_in, results_in, values_in
 from solwatch.asvio.results import TRACKS
 from solwatch.model.history import CellStep
-
-LEAST_RESULTS = 2
-"""Results that a level needs: a lone value that differs is an outlier until the next one agrees."""
 
 _REPEATS_TIME = ".track_sol_gap"
 """Benchmarks that move as the time of the same cell does: they would tell every step twice."""
@@ -70,19 +67,17 @@ def _steps(points: _Series, least_change: float) -> Iterator[_Step]:
     ordered = [points[position] for position in sorted(points)]
     if len(ordered) < 2 * LEAST_RESULTS:
         return
-    levels = [level for level in detect_steps([value for _, value in ordered]) if level[1] - level[0] >= LEAST_RESULTS]
-    for earlier, later in itertools.pairwise(levels):
-        (left, end, before, _, before_error), (start, right, after, _, after_error) = earlier, later
-        change = abs(after - before)
-        if change > least_change * before and change > max(before_error, after_error):
-            yield _Step(
-                good=ordered[end - 1][0],
-                bad=ordered[start][0],
-                before=before,
-                after=after,
-                latest=levels[-1][2],
-                results=(end - left, right - start),
-            )
+    levels = [Level(*level) for level in detect_steps([value for _, value in ordered])]
+    counting = [level for level in levels if level.end - level.start >= LEAST_RESULTS]
+    for earlier, later in changes(levels, least_change):
+        yield _Step(
+            good=ordered[earlier.end - 1][0],
+            bad=ordered[later.start][0],
+            before=earlier.value,
+            after=later.value,
+            latest=counting[-1].value,
+            results=(earlier.end - earlier.start, later.end - later.start),
+        )
 
 
 def _key(name: str, values: Sequence[str]) -> str:

@@ -20,6 +20,7 @@ from solwatch.cli.commands import bench, calibrate, ceilings, doctor, gate, reco
 from solwatch.cli.ending import ending
 from solwatch.cli.fleet import fleet
 from solwatch.cli.history import history
+from solwatch.cli.site import site
 from solwatch.model.errors import ExitCode, RequestError
 from solwatch.model.plain import plain_lines
 
@@ -46,7 +47,8 @@ def solwatch() -> None:
 
 
 for command in (
-    gate, build, run, bench, report, accept, record, bisect, history, ceilings, doctor, selftest, calibrate, ci, fleet,
+    gate, build, run, bench, report, accept, record, bisect, history, site, ceilings, doctor, selftest, calibrate, ci,
+    fleet,
 ):  # fmt: skip
     solwatch.add_command(command)
 ci.add_command(answer)

@@ -128,9 +128,9 @@ def test_every_command_works_on_three_commits(asv: Asv) -> None:
     assert "op.track_answer" in asv("show", "HEAD")
     asv("publish")
     html = project.root / "build/asv/html"
-    table = json.loads((html / "speedoflight.json").read_text())["tables"][0]
-    assert [row["name"] for row in table["rows"]] == ["llama", "<b>gpt</b>"]
-    assert [score for _, score in table["rows"][0]["cells"][0]] == pytest.approx([1.0, 1.0, 1 / 3])
+    (card,) = json.loads((html / "speedoflight.json").read_text())["cards"]
+    assert [cell["name"] for cell in card["cells"]] == ["op.Op(1, 'llama')", "op.Op(1, '<b>gpt</b>')"]
+    assert card["cells"][0]["scores"] == pytest.approx([1.0, 1.0, 1 / 3], rel=1e-4)
     assert 'href="#/speedoflight"' in (html / "index.html").read_text()
 
 

@@ -5,12 +5,8 @@ import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from asv.benchmarks import Benchmarks
-from asv.config import Config as AsvConfig
-from asv.util import UserError
 from fakes.corpora import corpus, write
 from fakes.malformed import malformed
 from fakes.records import FakeCell, o_proj_work, record
@@ -19,7 +15,7 @@ from hypothesis import strategies as st
 
 from solwatch.app.keeping import keep
 from solwatch.asvio.machine import machine_info
-from solwatch.asvio.publisher import tables
+from solwatch.asvio.reading import MOST, benchmarks_in, results_in, values_in
 from solwatch.cli.main import outcome
 from solwatch.judge.judging import judge
 from solwatch.model.errors import NothingMeasuredError
@@ -175,28 +171,21 @@ def test_a_malformed_history_costs_neither_the_page_nor_itself(
         assert json.loads(path.read_bytes())
 
 
-@pytest.mark.parametrize("name", ["result", "machine.json"])
 @given(data=st.data())
 @MANY
-def test_a_malformed_history_is_published_or_refused_by_name(
-    name: str, data: st.DataObject, repository: Path, history_of: dict[str, tuple[Path, bytes]]
+def test_a_malformed_file_of_results_is_read_or_named(
+    data: st.DataObject, repository: Path, history_of: dict[str, tuple[Path, bytes]]
 ) -> None:
-    for path, content in history_of.values():
-        path.write_bytes(content)
-    folder = history_of["benchmarks.json"][0].parent
-    conf = AsvConfig.from_json({"repo": ".", "results_dir": str(folder), "benchmark_dir": "."})
-    benchmarks: Any = Benchmarks.load(conf)
-    assert TAKEN.header.base is not None
-    revisions = {TAKEN.header.head.sha: 2, TAKEN.header.base.sha: 1}
-    path, valid = history_of[name]
+    path, valid = history_of["result"]
     content = data.draw(malformed(valid, lines=False))
     path.write_bytes(content)
-    refusal = None
-    try:
-        json.dumps(list(tables(folder, benchmarks, revisions)), allow_nan=False)
-    except UserError as error:
-        refusal = str(error)
-    assert refusal is None or str(path) in refusal
+    benchmarks = benchmarks_in(path.parents[1])
+    said: list[str] = []
+    values = [value for results in results_in(path.parent, said.append) for *_, value in values_in(results, benchmarks)]
+    assert all(0 < value < MOST for value in values)
+    if said:
+        [line] = [line for line in said if str(path) in line]
+        assert "\n" not in line
     assert path.read_bytes() == content
 
 
