@@ -11,7 +11,7 @@ from solwatch.app.limits import kept_limits
 from solwatch.model.errors import SolwatchError
 from solwatch.model.history import GateRun, LimitRow
 from solwatch.model.plain import plain
-from solwatch.render.browser_charts import browser_charts, charts_version
+from solwatch.render.charts.browser import browser_charts, charts_version
 from solwatch.workspace.files import read_whole, write_atomically
 from solwatch.workspace.git import Repository
 from solwatch.workspace.settings import load_config

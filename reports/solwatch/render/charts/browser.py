@@ -1,7 +1,6 @@
 """The library that draws charts in a browser: Vega-Lite as one script, out of what vl-convert brings along."""
 
-VEGA_LITE = "6.4"
-"""Specifications of the site are read by this version."""
+from solwatch.render.charts.drawing import VEGA_LITE
 
 GLOBAL = "solwatchCharts"
 """Name under which the script puts ``vegaEmbed``."""
