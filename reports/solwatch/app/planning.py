@@ -14,7 +14,7 @@ from solwatch.model.errors import RequestError
 from solwatch.model.record import Commit
 from solwatch.workspace.changes import BUILD, ELSEWHERE, SETTINGS, SUITE, changed_files, merge_base
 from solwatch.workspace.files import read_whole
-from solwatch.workspace.git import Repository
+from solwatch.workspace.git import UNSHALLOW, Repository
 
 COMMAND_LINE = "command line"
 REFERENCE = "reference"
@@ -89,9 +89,13 @@ def _reason(changed: Counter[str]) -> str:
 
 def _push(repository: Repository, event: Event, head: str) -> _Sides:
     tip = repository.resolve(event.after or head)
-    if event.before in (None, NO_COMMIT) or not repository.holds(event.before):
-        return repository.parent(tip), tip  # a new branch, or one whose history was rewritten
-    return repository.resolve(event.before), tip
+    if event.before in (None, NO_COMMIT):
+        return repository.parent(tip), tip
+    if repository.holds(event.before):
+        return repository.resolve(event.before), tip
+    if repository.depth().shallow:  # it may be there, and the parent would leave out what was pushed before the tip
+        raise RequestError(f"{event.before[:8]}, what the branch was before, is not in this shallow clone: {UNSHALLOW}")
+    return repository.parent(tip), tip  # its history was rewritten
 
 
 def _pull_request(repository: Repository, event: Event, head: str) -> _Sides:

@@ -10,7 +10,9 @@ from pathlib import Path
 from solwatch.model.errors import MachineError, RequestError, SolwatchError
 from solwatch.model.record import Commit
 
-_UNSHALLOW = "run `git fetch --unshallow` (in GitHub Actions: `fetch-depth: 0` on actions/checkout)"
+UNSHALLOW = "run `git fetch --unshallow` (in GitHub Actions: `fetch-depth: 0` on actions/checkout)"
+"""What to do about a shallow clone."""
+
 # Set inside git hooks; they would point git at another repository than the folder asked for.
 _REDIRECTING = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX")
 
@@ -82,7 +84,7 @@ class Repository:
         if not parents:
             return None
         if not self.holds(parents[0]):
-            raise RequestError(f"the parent of {commit.name} is not in this shallow clone: {_UNSHALLOW}")
+            raise RequestError(f"the parent of {commit.name} is not in this shallow clone: {UNSHALLOW}")
         return self._describe(parents[0], f"{commit.name}^")
 
     def working_tree(self) -> Commit:
@@ -129,7 +131,7 @@ class Repository:
 
     def _hint(self, name: str) -> str:
         if self.depth().shallow:
-            return f": this clone is shallow and may lack it; {_UNSHALLOW}"
+            return f": this clone is shallow and may lack it; {UNSHALLOW}"
         listed = self.text("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes")
         near = difflib.get_close_matches(name, listed.split(), n=3, cutoff=0.5)
         return (

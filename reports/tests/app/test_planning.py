@@ -79,6 +79,17 @@ def test_a_new_branch_and_a_rewritten_one_are_compared_with_the_parent(
     assert plan(project, "push", Event(before=before, after=after)).base == parent
 
 
+def test_a_push_of_several_commits_to_a_shallow_clone_is_refused(project: ScratchProject, tmp_path: Path) -> None:
+    before = project.git("rev-parse", "HEAD")
+    project.answer(2)
+    project.commit("slower")
+    project.commit("words")
+    after = project.commit("more words")
+    project.git("clone", "-q", "--depth=2", f"file://{project.root}", str(tmp_path / "shallow"))
+    with pytest.raises(RequestError, match=r"is not in this shallow clone: run `git fetch --unshallow`"):
+        planned(Repository.open(tmp_path / "shallow"), CONFIG, "push", Event(before=before, after=after))
+
+
 def test_the_first_commit_has_nothing_to_be_compared_with(project: ScratchProject) -> None:
     head = project.git("rev-parse", "HEAD")
     found = plan(project, "push", Event(before=NO_COMMIT, after=head))
