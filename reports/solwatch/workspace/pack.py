@@ -7,10 +7,12 @@ that nobody who measures something else later can get it.
 
 import hashlib
 import os
+import re
 import shutil
 import stat
 import time
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Annotated
@@ -21,7 +23,7 @@ from solwatch.model.errors import RequestError
 from solwatch.model.plain import plain
 from solwatch.model.record import Commit
 from solwatch.workspace.builds import Build, Builder, cache_key
-from solwatch.workspace.files import disk_errors, sync_folder, write_atomically
+from solwatch.workspace.files import disk_errors, read_file, sync_folder, write_atomically
 from solwatch.workspace.git import Repository
 from solwatch.workspace.locks import FileLock
 from solwatch.workspace.tree import content_key
@@ -32,6 +34,9 @@ MOST_BYTES = 2 << 30
 """Unpacked, of one build; kernels for ten architectures come to a tenth of it."""
 MANIFEST_BYTES = 1 << 20
 KEPT_PACKS = 5
+
+_NAME = re.compile(r"[0-9a-f]{40}\.zip")
+"""Of a packed build: its key."""
 
 Key = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{40}$")]
 Digest = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]
@@ -72,7 +77,7 @@ def write_pack(folder: Path, builder: Builder, builds: Iterable[Build]) -> None:
     )
     write_atomically(folder / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=2))
     for path in folder.glob("*.zip"):
-        if path.stem not in digests:
+        if _NAME.fullmatch(path.name) and path.stem not in digests:  # another file is not ours
             path.unlink()
 
 
@@ -131,7 +136,7 @@ class PackedBuilds:
                 with zipfile.ZipFile(packed) as archive:
                     _check(packed, archive)
                     archive.extractall(scratch)
-            except (zipfile.BadZipFile, NotImplementedError, EOFError, UnicodeError) as error:
+            except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, UnicodeError) as error:
                 raise RequestError(f"{packed} can't be unpacked: {plain(str(error))}") from error
             os.rename(scratch, path)
             sync_folder(path.parent)
@@ -162,14 +167,9 @@ def _check(packed: Path, archive: zipfile.ZipFile) -> None:
 
 
 def _manifest_bytes(folder: Path) -> bytes:
-    path = folder / MANIFEST
-    try:
-        with path.open("rb") as file:
-            data = file.read(MANIFEST_BYTES + 1)
-    except OSError as error:
-        raise RequestError(f"{folder} is no folder of builds: {path.name}: {error.strerror}") from error
-    if len(data) > MANIFEST_BYTES:
-        raise RequestError(f"{path} has more than {MANIFEST_BYTES >> 20} MiB: it is no list of builds")
+    data = read_file(folder / MANIFEST, MANIFEST_BYTES)
+    if data is None:
+        raise RequestError(f"{folder} is no folder of builds: it has no {MANIFEST}; `solwatch build` makes one")
     return data
 
 

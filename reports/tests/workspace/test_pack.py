@@ -1,6 +1,8 @@
 """Packs of builds: the same build on another machine, nothing outside of its folder, nothing for anybody else."""
 
+import hashlib
 import io
+import os
 import stat
 import zipfile
 from pathlib import Path
@@ -81,8 +83,10 @@ def test_the_same_build_packs_to_the_same_bytes(project: ScratchProject, packed:
 def test_a_pack_made_anew_holds_nothing_of_the_old_one(project: ScratchProject, packed: Path, tmp_path: Path) -> None:
     project.answer(9)
     project.commit("two")
+    (packed / "holiday.zip").write_bytes(b"somebody else's")
     pack(project, tmp_path, packed)
-    assert len(list(packed.iterdir())) == 2
+    assert len(list(packed.iterdir())) == 3
+    assert (packed / "holiday.zip").exists()
     assert reader(project, packed, tmp_path).has(head(project))
 
 
@@ -113,10 +117,47 @@ def test_old_packs_are_deleted(project: ScratchProject, packed: Path, tmp_path: 
     assert last.path.is_dir()
 
 
+@pytest.mark.parametrize(("at", "value"), [(6, 1), (8, 99)])
+def test_an_archive_that_zip_can_not_read_is_refused(
+    project: ScratchProject, packed: Path, tmp_path: Path, at: int, value: int
+) -> None:
+    """An encrypted entry, and one of an unknown method; the central directory has each two bytes further on."""
+    write_forged(packed, tmp_path / "forged", {"x.c": b"x"})
+    (path,) = (tmp_path / "forged").glob("*.zip")
+    data = bytearray(path.read_bytes())
+    data[at] = data[data.index(b"PK\x01\x02") + at + 2] = value
+    path.write_bytes(data)
+    resign(tmp_path / "forged", path)
+    assert "can't be unpacked" in refused(project, tmp_path / "forged", tmp_path)
+
+
+def test_broken_data_is_refused(project: ScratchProject, packed: Path, tmp_path: Path) -> None:
+    (path,) = packed.glob("*.zip")
+    data = bytearray(path.read_bytes())
+    start = 30 + int.from_bytes(data[26:28], "little")
+    data[start : start + 4] = b"\xff" * 4
+    path.write_bytes(data)
+    resign(packed, path)
+    assert "can't be unpacked" in refused(project, packed, tmp_path)
+
+
+def test_a_pipe_in_the_place_of_the_manifest_is_not_waited_for(
+    project: ScratchProject, packed: Path, tmp_path: Path
+) -> None:
+    (packed / MANIFEST).unlink()
+    os.mkfifo(packed / MANIFEST)
+    assert "not a file" in refused(project, packed, tmp_path)
+
+
+def resign(folder: Path, path: Path) -> None:
+    """Make the manifest's digest that of ``path``."""
+    manifest = msgspec.json.decode((folder / MANIFEST).read_bytes())
+    manifest["builds"] = {path.stem: hashlib.sha256(path.read_bytes()).hexdigest()}
+    (folder / MANIFEST).write_bytes(msgspec.json.encode(manifest))
+
+
 def write_forged(packed: Path, folder: Path, files: dict[str, bytes], mode: int = stat.S_IFREG | 0o644) -> None:
     """Write a pack with other files under the same key and a digest that fits."""
-    import hashlib
-
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w") as archive:
         for name, data in files.items():
