@@ -21,7 +21,7 @@ def answer(source: Path, good: str, bad: str, run_url: str, output: Path | None)
     """
     from solwatch.app.handed_over import bisection_in
     from solwatch.cli.showing import print_result
-    from solwatch.render.annotations import without_commands
+    from solwatch.model.plain import without_commands
     from solwatch.render.bisection_comment import render_bisection_comment
     from solwatch.workspace.files import write_atomically
 

@@ -205,7 +205,7 @@ def verdict(
     from solwatch.app.joining import joined
     from solwatch.cli.github import require_step, tell_joint
     from solwatch.cli.showing import print_result, say
-    from solwatch.render.annotations import without_commands
+    from solwatch.model.plain import without_commands
     from solwatch.render.joint import render_joint_line
 
     if github:
@@ -261,7 +261,7 @@ def comment(source: Path, head: str | None, run_url: str, output: Path | None) -
     """
     from solwatch.app.handed_over import joint_in
     from solwatch.cli.showing import print_result
-    from solwatch.render.annotations import without_commands
+    from solwatch.model.plain import without_commands
     from solwatch.render.joint import render_comment
     from solwatch.workspace.files import write_atomically
 

@@ -17,13 +17,26 @@ def plain(text: str, limit: int = 500) -> str:
     of the text that follows it.
     """
     shown = "".join(" " if char in "\n\r\t" else char for char in text[: 4 * limit])
-    shown = " ".join(_readable(shown).split())
+    shown = _without_old_commands(" ".join(_readable(shown).split()))
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 
 def plain_lines(text: str) -> str:
-    """Return ``text`` without control or formatting characters, its lines and their indentation kept."""
-    return "\n".join(_readable(line.expandtabs()) for line in text.splitlines())
+    """Return ``text`` without control or formatting characters, its lines and their indentation kept.
+
+    A compiler's output can't give commands to the runner in whose log it is shown.
+    """
+    return without_commands("\n".join(_readable(line.expandtabs()) for line in text.splitlines()))
+
+
+def without_commands(text: str) -> str:
+    """Return ``text`` with no line that a runner would take for a command, in its new form or its old one."""
+    lines = _without_old_commands(text).split("\n")
+    return "\n".join(": :".join(line.split("::", 1)) if line.lstrip().startswith("::") else line for line in lines)
+
+
+def _without_old_commands(text: str) -> str:
+    return text.replace("##[", "## [")  # they count wherever they stand in a line
 
 
 def _readable(text: str) -> str:

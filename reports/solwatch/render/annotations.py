@@ -1,4 +1,4 @@
-"""Workflow commands of GitHub Actions: annotations, and text that must not be taken for a command."""
+"""Annotations: workflow commands of GitHub Actions."""
 
 from solwatch.judge.judgement import Judgement
 from solwatch.model.plain import plain
@@ -29,12 +29,6 @@ def annotation(level: str, title: str, message: str) -> str:
     """Return one command; ``level``: ``error``, ``warning`` or ``notice``."""
     shown = plain(f"solwatch: {title}", 200).replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
     return f"::{level} title={shown}::{plain(message).replace('%', '%25')}"
-
-
-def without_commands(text: str) -> str:
-    """Return ``text`` with no line that a runner would take for a command, in its new form or its old one."""
-    lines = text.replace("##[", "## [").split("\n")
-    return "\n".join(": :".join(line.split("::", 1)) if line.lstrip().startswith("::") else line for line in lines)
 
 
 def _message(row: CellRow) -> str:

@@ -16,6 +16,7 @@ from solwatch.model.plain import hidden, plain, plain_lines
         ("\x1b[31mred\x1b[0m", "[31mred[0m"),
         ("evil\u202e txet", "evil txet"),
         ("zero\u200bwidth\x00", "zerowidth"),
+        ("a ##\u200b[add-mask]1", "a ## [add-mask]1"),
         ("δ₁ — 4096 × 4096", "δ₁ — 4096 × 4096"),
         ("", ""),
     ],
@@ -38,6 +39,11 @@ def test_is_one_short_line_without_anything_hidden(text: str, limit: int) -> Non
 
 def test_lines_keep_their_indentation() -> None:
     assert plain_lines("cc:\r\n\t\x1b[1merror\u202e\n    ^  here\x07") == "cc:\n        [1merror\n    ^  here"
+
+
+def test_lines_give_no_commands_to_a_runner() -> None:
+    output = "cc:\n\t::add-mask::1\nerror ##[add-mask]1\nstd::vector\n\u200b::error::x"
+    assert plain_lines(output) == "cc:\n        : :add-mask::1\nerror ## [add-mask]1\nstd::vector\n: :error::x"
 
 
 @given(st.text())

@@ -10,8 +10,9 @@ from fakes.records import FakeCell, record
 from hypothesis import given
 
 from solwatch.judge.judging import judge
+from solwatch.model.plain import without_commands
 from solwatch.model.record import Record
-from solwatch.render.annotations import annotation, render_annotations, without_commands
+from solwatch.render.annotations import annotation, render_annotations
 
 COMMAND = re.compile(r"::(error|warning|notice) title=([^:,]*)::(.*)")
 

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from solwatch.app.joining import joined
 from solwatch.model.entry_verdict import MOST_CELLS, EntryVerdict, Origin
 from solwatch.model.joint_verdict import JointVerdict
-from solwatch.model.plain import hidden
-from solwatch.render.annotations import without_commands
+from solwatch.model.plain import hidden, without_commands
 from solwatch.render.joint import COMMENT_BYTES, MARKER, render_comment, render_joint, render_joint_line
 from solwatch.workspace.artifacts import Found
 
