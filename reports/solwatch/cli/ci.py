@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from solwatch.model.entry_verdict import EntryVerdict
     from solwatch.model.joint_verdict import BuildResult
 
-BUILD_CODES = {"0": "success", "1": "head", "2": "refused", "3": "base"}
+BUILD_CODES: dict[str, "BuildResult"] = {"0": "success", "1": "head", "2": "refused", "3": "base"}
+BUILD_WORDS = ("success", "failure", "cancelled", "skipped")
 VERDICT = Path("build/verdict.json")
 FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER_OR_ZIP = click.Path(path_type=Path)
@@ -165,6 +166,15 @@ def gate(
     return ExitCode.INTERRUPTED if verdict.code == int(ExitCode.INTERRUPTED) else ExitCode.OK
 
 
+def _build_result(context: click.Context, parameter: click.Parameter, value: str) -> "BuildResult":
+    """Return how the build ended; a code that is none of solwatch's is that of a shell or a signal (137: memory)."""
+    if value in BUILD_WORDS:
+        return cast("BuildResult", value)
+    if not re.fullmatch(r"[0-9]{1,3}", value):
+        raise click.BadParameter(f"{value!r}: allowed are an exit code and {', '.join(BUILD_WORDS)}")
+    return BUILD_CODES.get(value, "failure")
+
+
 SOURCES = click.argument("sources", nargs=-1, required=True, type=FOLDER_OR_ZIP, metavar="FOLDER...")
 MATRIX = click.option("--matrix", metavar="JSON", help="What 'solwatch fleet matrix' gave: every entry must have said.")
 
@@ -176,9 +186,10 @@ MATRIX = click.option("--matrix", metavar="JSON", help="What 'solwatch fleet mat
 @click.option("--plan", "plan_text", metavar="JSON", help="Output 'plan' of 'solwatch ci plan'.")
 @click.option(
     "--build-result",
-    type=click.Choice([*BUILD_CODES, "success", "failure", "cancelled", "skipped"]),
     default="success",
     show_default=True,
+    metavar="CODE|WORD",
+    callback=_build_result,
     help="How the build ended: the exit code of 'solwatch build', or the job's result.",
 )
 @click.option(
@@ -195,7 +206,7 @@ def verdict(
     matrix: str | None,
     entries: tuple[str, ...],
     plan_text: str | None,
-    build_result: str,
+    build_result: "BuildResult",
     unmeasured: str,
     output: Path | None,
     github: bool,
@@ -215,7 +226,7 @@ def verdict(
         verdicts_in(sources),
         entries=[*entries, *(jobs_of(matrix) if matrix is not None else ())],
         plan=planned.value if planned else None,
-        build=cast("BuildResult", BUILD_CODES.get(build_result, build_result)),
+        build=build_result,
         doubts=[f"{planned.where}: {planned.problem}"] if planned and planned.problem else [],
     )
     if output is not None:

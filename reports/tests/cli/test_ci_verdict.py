@@ -66,7 +66,7 @@ def test_when_nothing_arrived_it_is_infrastructure(step: Path, capsys: pytest.Ca
 def test_a_plan_that_needs_nothing_and_builds_that_failed_decide_without_verdicts(step: Path) -> None:
     idle = msgspec.json.encode(msgspec.structs.replace(PLAN, needed=False)).decode()
     assert outcome(["ci", "verdict", "absent", "--matrix", MATRIX, "--plan", idle, "--build-result", "skipped"]) == 0
-    for build, code in (("1", 1), ("2", 2), ("3", 3), ("failure", 3), ("skipped", 3)):
+    for build, code in (("1", 1), ("2", 2), ("3", 3), ("137", 3), ("130", 3), ("failure", 3), ("skipped", 3)):
         assert outcome(["ci", "verdict", "absent", "--matrix", MATRIX, "--build-result", build]) == code
     kept(step / "all", verdict(), verdict("b200"))
     for build in ("0", "success"):
@@ -86,7 +86,7 @@ def test_a_plan_that_is_none_is_infrastructure(step: Path, plan: str, capsys: py
         (["verdict"], "Missing argument 'FOLDER...'"),
         (["verdict", "a", "--matrix", "x"], "--matrix is not a matrix"),
         (["verdict", "a", "--entry", "a b"], "allowed are up to 64 letters"),
-        (["verdict", "a", "--build-result", "slower"], "'slower' is not one of"),
+        (["verdict", "a", "--build-result", "slower"], "'slower': allowed are an exit code and success"),
         (["retry", "a"], "Missing option '--matrix'"),
         (["comment", "a", "--run-url", "javascript:alert(1)"], "allowed is https://"),
         (["comment", "a", "--run-url", "https://x.example/a b"], "allowed is https://"),
