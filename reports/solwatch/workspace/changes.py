@@ -9,7 +9,7 @@ from solwatch.model.config import Config
 from solwatch.model.record import Commit
 from solwatch.workspace.acceptances import FILE as ACCEPTANCES
 from solwatch.workspace.git import Repository
-from solwatch.workspace.tree import plain_paths
+from solwatch.workspace.tree import attributes_above, plain_paths
 
 BUILD = "the build inputs"
 SUITE = "the suite"
@@ -22,9 +22,11 @@ _SETTINGS_FILES = frozenset(map(PurePosixPath, ("pyproject.toml", "solwatch.toml
 def changed_files(repository: Repository, base: Commit, head: Commit, config: Config) -> Counter[str]:
     """Return how many files differ in each part; a file that was moved differs in both of its places."""
     names = repository.run(
-        "diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", base.sha, head.sha, "--"
-    ).stdout
-    inputs = [PurePosixPath(path) for path in plain_paths(config.build_inputs)]
+        "diff", "--name-only", "--no-renames", "--no-ext-diff", "--ignore-submodules=none", "-z",
+        base.sha, head.sha, "--",
+    ).stdout  # fmt: skip
+    given = config.build_inputs
+    inputs = [PurePosixPath(path) for path in [*plain_paths(given), *attributes_above(given)]]
     paths = [PurePosixPath(os.fsdecode(name)) for name in names.split(b"\0") if name]
     return Counter(_part(path, inputs, PurePosixPath(config.benchmarks)) for path in paths)
 

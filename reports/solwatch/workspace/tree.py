@@ -27,7 +27,7 @@ def content_key(repository: Repository, commit: Commit, inputs: Sequence[str]) -
     Raises ``RequestError`` when no input exists or a submodule under one isn't there.
     """
     entries = files_at(repository, commit, inputs)
-    if above := _attributes_above(inputs):
+    if above := attributes_above(inputs):
         entries |= _listed(repository, commit, above)
     mode, blob = entries.get(_PROJECT, ("", ""))
     if mode.startswith("100"):
@@ -46,11 +46,12 @@ def listing(repository: Repository, sha: str, inputs: Sequence[str], *others: st
 
     Commits of one listing have one content key; those of two may.
     """
-    paths = [*plain_paths(inputs), *plain_paths(others), *_attributes_above(inputs)]
+    paths = [*plain_paths(inputs), *plain_paths(others), *attributes_above(inputs)]
     return repository.run("ls-tree", "-z", "--full-tree", sha, "--", *paths).stdout
 
 
-def _attributes_above(inputs: Sequence[str]) -> list[str]:
+def attributes_above(inputs: Sequence[str]) -> list[str]:
+    """Return where attributes that govern ``inputs`` may lie, beside those among them."""
     return sorted({str(folder / ".gitattributes") for path in plain_paths(inputs) for folder in Path(path).parents})
 
 

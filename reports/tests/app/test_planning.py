@@ -39,6 +39,8 @@ def plan(project: ScratchProject, name: str, event: Event) -> Plan:
         ("solwatch.toml", True, "files changed: 1 in the settings"),
         ("solwatch.accepted.toml", True, "files changed: 1 in the settings"),
         ("pyproject.toml", True, "files changed: 1 in the settings"),
+        (".gitattributes", True, "files changed: 1 in the build inputs"),
+        ("docs/.gitattributes", False, "elsewhere: 1"),
         ("docs/@octocat\n::error::x.md", False, "elsewhere: 1"),
         ("srcs/near.c", False, "elsewhere: 1"),
         ("docs/pyproject.toml", False, "elsewhere: 1"),
@@ -51,6 +53,18 @@ def test_what_can_change_a_time_is_measured(project: ScratchProject, path: str, 
     assert (found.head, found.needed) == (head, needed)
     assert found.reason.endswith(reason)
     assert "octocat" not in found.reason, "nothing from outside reaches an output"
+
+
+def test_a_submodule_that_git_is_told_to_ignore_counts(project: ScratchProject) -> None:
+    said = '[submodule "library"]\n\tpath = src/library\n\turl = https://x.example/library\n\tignore = all\n'
+    project.write(".gitmodules", said)
+    (project.root / "src" / "library").mkdir()
+    for commit in ("a" * 40, "b" * 40):
+        project.git("add", ".gitmodules")
+        project.git("update-index", "--add", "--cacheinfo", f"160000,{commit},src/library")
+        project.git("commit", "-qm", "library")
+    found = planned_between(Repository.open(project.root), CONFIG, "HEAD~1", "HEAD")
+    assert (found.needed, found.reason) == (True, "files changed: 1 in the build inputs")
 
 
 def test_files_that_moved_or_went_count_and_so_do_all_parts(project: ScratchProject) -> None:
