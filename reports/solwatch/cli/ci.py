@@ -222,12 +222,16 @@ def verdict(
     if github:
         require_step()
     planned = plan_from(plan_text) if plan_text is not None else None
+    jobs = jobs_of(matrix) if matrix is not None else None
+    doubts = [f"{planned.where}: {planned.problem}"] if planned and planned.problem else []
+    if jobs == {}:
+        doubts.append("the matrix names no entry of the fleet")
     joint = joined(
         verdicts_in(sources),
-        entries=[*entries, *(jobs_of(matrix) if matrix is not None else ())],
+        entries=[*entries, *(jobs or ())],
         plan=planned.value if planned else None,
         build=build_result,
-        doubts=[f"{planned.where}: {planned.problem}"] if planned and planned.problem else [],
+        doubts=doubts,
     )
     if output is not None:
         _write(output, joint)

@@ -73,6 +73,12 @@ def test_a_plan_that_needs_nothing_and_builds_that_failed_decide_without_verdict
         assert outcome(["ci", "verdict", "all", "--matrix", MATRIX, "--build-result", build]) == 0
 
 
+def test_a_fleet_without_entries_passes_nothing(step: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kept(step / "all", verdict())
+    assert outcome(["ci", "verdict", "all", "--matrix", '{"include":[]}', "--plan", PLAN_TEXT]) == 3
+    assert "not trusted: the matrix names no entry of the fleet" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("plan", ["", "{}", PLAN_TEXT.replace(PLAN.head, "HEAD; id")])
 def test_a_plan_that_is_none_is_infrastructure(step: Path, plan: str, capsys: pytest.CaptureFixture[str]) -> None:
     kept(step / "all", verdict())
