@@ -190,6 +190,16 @@ def test_control_c_during_the_imports_is_an_interruption_too(module: str) -> Non
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "solwatch: interrupted\n")
 
 
+def test_an_installation_that_is_broken_is_no_verdict(tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("import absent\n")
+    code = "from solwatch.cli.entry import main\nmain()"
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.startswith("solwatch: this installation is broken (ModuleNotFoundError: No module named")
+    assert len(done.stderr.splitlines()) == 1
+
+
 @pytest.mark.slow
 def test_an_ordinary_asv_suite_runs_under_the_gate_without_a_terminal(repository: Path) -> None:
     done = subprocess.run(
