@@ -13,12 +13,15 @@ import msgspec
 from solwatch.app.sides import Side
 from solwatch.model.config import Config
 from solwatch.model.errors import BuildError, HeadBuildError, MachineError, RequestError
+from solwatch.model.plain import plain
 from solwatch.model.record import Commit, Environment
 from solwatch.workspace.builds import Build, Builder
 from solwatch.workspace.export import export
 from solwatch.workspace.git import Repository
 from solwatch.workspace.pack import PackedBuilds
 
+ROOT = "build"
+HOME = "build/solwatch"
 WHEELS = "build/solwatch/wheels"
 PACKED = "build/solwatch/packed"
 SUITES = "build/solwatch/suites"
@@ -50,8 +53,10 @@ def builder_for(
 ) -> Builder:
     """Return the builder of this repository's wheels for ``device_type`` (``cpu`` or ``cuda``).
 
-    ``variant``: variables that tell one more kind of build apart, over those that the configuration sets.
+    ``variant``: variables that tell one more kind of build apart, over those that the configuration sets. Raises
+    ``RequestError`` where the repository brings files of solwatch's own folder along.
     """
+    _require_own(repository)
     wanted = config.build_environment.get(device_type, {})
     return Builder(
         repository,
@@ -74,8 +79,20 @@ class Builds(Protocol):
 
 
 def packed_builds(repository: Repository, config: Config, folder: Path) -> PackedBuilds:
-    """Return the builds that ``folder`` holds, packed by ``solwatch build``."""
+    """Return the builds that ``folder`` holds, packed by ``solwatch build``; raises as :func:`builder_for` does."""
+    _require_own(repository)
     return PackedBuilds(repository, folder, repository.root / PACKED, inputs=config.build_inputs)
+
+
+def _require_own(repository: Repository) -> None:
+    """Raise ``RequestError`` where what is checked out brings builds or suites along: of any commit, made by anyone."""
+    tracked = repository.run("ls-files", "-z", "--", ROOT).stdout.split(b"\0")
+    own = [path for path in map(os.fsdecode, tracked) if path == ROOT or Path(path).is_relative_to(HOME)]
+    if own:
+        raise RequestError(
+            f"git tracks {plain(own[0], 200)}, and builds in {HOME} are taken for solwatch's own: take it out of the "
+            f"repository (`git rm -r --cached {ROOT if own[0] == ROOT else HOME}`) and ignore that folder"
+        )
 
 
 def build(
