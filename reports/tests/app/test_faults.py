@@ -102,7 +102,8 @@ def test_a_page_and_a_history_that_can_not_be_written_cost_no_verdict(
     def refused(path: Path, data: bytes) -> None:
         raise disk_error(path, OSError(errno.EROFS, "read-only"))
 
-    monkeypatch.setattr("solwatch.app.keeping.write_atomically", refused)
+    for module in ("keeping", "writing"):
+        monkeypatch.setattr(f"solwatch.app.{module}.write_atomically", refused)
     toy.commit("wrong", op="def double(x, out):\n    out.copy_(x)\n")
     outcome = toy.compare("HEAD~1", rounds=1)
     assert outcome.judgement.exit_code == ExitCode.SLOWER
