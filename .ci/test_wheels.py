@@ -3,7 +3,7 @@
 Both wheels are built from a copy of the sources and installed into build/test/venv. The packages of the
 environment that runs this are visible there, but not its editable install of solwatch. When the tests end, a
 module of ours that came from anywhere else fails the run. Further arguments go to pytest. Without any, everything is
-tested in three processes at once: most of the time tests wait for processes of their own, and each measuring toy
+tested in four processes at once: most of the time tests wait for processes of their own, and each measuring toy
 project has a lock of its own.
 """
 
@@ -18,7 +18,7 @@ from wheels import DISTRIBUTIONS, ROOT, WheelError, build_wheels
 
 WORK = ROOT / "build" / "test"
 APP = Path("reports/tests/app")
-"""Gates from end to end, which take the longest: every other file of them is a part, everything else is another."""
+"""Gates from end to end, which take the longest: every third file of them is a part, everything else is another."""
 
 SESSION = """
 import sys
@@ -95,7 +95,7 @@ def main() -> int:
 def in_parts(command: list[str], environment: dict[str, str]) -> int:
     """Run all tests in parts at once, show the output of each when it ends; returns the worst exit code."""
     files = sorted(str(path.relative_to(ROOT)) for path in (ROOT / APP).glob("test_*.py"))
-    parts = [["kernels/tests", "reports/tests", "benchmarks", f"--ignore={APP}"], files[::2], files[1::2]]
+    parts = [["kernels/tests", "reports/tests", "benchmarks", f"--ignore={APP}"], files[::3], files[1::3], files[2::3]]
     running = []
     try:
         for number, part in enumerate(parts):
