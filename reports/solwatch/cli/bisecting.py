@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from solwatch.cli.commands import (
+from solwatch.cli.options import (
     BENCH,
     BUDGET,
     BUILDS,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from solwatch.cli.commands import SUITE
+from solwatch.cli.options import SUITE
 
 
 @click.command()

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from solwatch.cli.commands import BUILDS, MEASURE_ALL, SUITE, measuring, request_of, services_of
 from solwatch.cli.ending import ending
 from solwatch.cli.fleet import checked
+from solwatch.cli.options import BUILDS, MEASURE_ALL, SUITE, measuring, request_of, services_of
 from solwatch.model.errors import ExitCode
 
 if TYPE_CHECKING:

@@ -16,10 +16,11 @@ from solwatch.cli.answering import answer
 from solwatch.cli.bisecting import bisect
 from solwatch.cli.build import build
 from solwatch.cli.ci import ci
-from solwatch.cli.commands import bench, calibrate, ceilings, doctor, gate, record, report, run, selftest
+from solwatch.cli.commands import bench, gate, record, report, run
 from solwatch.cli.ending import ending
 from solwatch.cli.fleet import fleet
 from solwatch.cli.history import history
+from solwatch.cli.machine import calibrate, ceilings, doctor, selftest
 from solwatch.cli.site import site
 from solwatch.model.errors import ExitCode, RequestError
 from solwatch.model.plain import plain_lines

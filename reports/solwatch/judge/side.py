@@ -19,7 +19,7 @@ def side_facts(sides: Sequence[Side], times: Sequence[float], work: Work | None,
     """
     blocks = [block for side in sides for block in side.blocks if not block.voids]
     time = time_estimate(times, INTERVAL_LEVEL)
-    state = _device_state(blocks or [block for side in sides for block in side.blocks])
+    state = device_state(blocks or [block for side in sides for block in side.blocks])
     point = time.point if time is not None else None
     fallbacks = [block.fallback for block in blocks if block.fallback]
     launches = [block.launches for block in blocks if block.launches is not None]
@@ -68,7 +68,8 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def _device_state(blocks: Sequence[Block]) -> DeviceState:
+def device_state(blocks: Sequence[Block]) -> DeviceState:
+    """Return what the readings around ``blocks`` come to: mean clock, highest power and temperature, all reasons."""
     readings = [reading for block in blocks for reading in (block.before, block.after) if reading is not None]
     temperatures = [reading.temperature_c for reading in readings if reading.temperature_c is not None]
     powers = [reading.power_w for reading in readings if reading.power_w is not None]

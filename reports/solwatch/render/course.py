@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from solwatch.judge.side import device_state
 from solwatch.model.record import Block, Record, Side
 from solwatch.render.details import throttle_names
 
@@ -53,20 +54,14 @@ def void_blocks(record: Record) -> dict[str, dict[str, int]]:
 
 
 def _moment(ordinal: int, gpu: int | None, side: str, blocks: list[Block]) -> Moment:
-    readings = [reading for block in blocks for reading in (block.before, block.after) if reading is not None]
-    clocks = [block.sm_clock_hz for block in blocks if block.sm_clock_hz is not None]
-    powers = [reading.power_w for reading in readings if reading.power_w is not None]
-    temperatures = [reading.temperature_c for reading in readings if reading.temperature_c is not None]
-    bits = 0
-    for reading in readings:
-        bits |= reading.throttle_reasons or 0
+    state = device_state(blocks)
     return Moment(
         ordinal=ordinal,
         gpu=gpu,
         side=side,
-        clock_hz=sum(clocks) / len(clocks) if clocks else None,
-        power_w=max(powers, default=None),
-        temperature_c=max(temperatures, default=None),
-        throttled=", ".join(throttle_names(bits)),
+        clock_hz=state.sm_clock_hz,
+        power_w=state.power_w,
+        temperature_c=state.temperature_c,
+        throttled=", ".join(throttle_names(state.throttle_reasons or 0)),
         void=sum(bool(block.voids) for block in blocks),
     )

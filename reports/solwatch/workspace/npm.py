@@ -59,7 +59,7 @@ def _pack(package: str, folder: Path) -> Path:
     try:
         ended = subprocess.run(
             command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT_S, check=False,
-            env=os.environ | {"npm_config_update_notifier": "false"},
+            env=os.environ | {"npm_config_update_notifier": "false", "npm_config_fetch_retries": "0"},
         )  # fmt: skip
     except FileNotFoundError as error:
         raise MachineError(f"{package}: npm is not installed (it comes with Node.js)") from error

@@ -3,7 +3,6 @@
 import functools
 import http.server
 import json
-import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from fakes.browser import chromium
 from fakes.hostile import ATTACKS
 from fakes.sites import Commit, publish, site_project, steps
 
@@ -19,15 +19,12 @@ from solwatch.asvio.offline import put_beside
 from solwatch.model.history import GateRun
 from solwatch.workspace.npm import Packages
 
-sync_api = pytest.importorskip("playwright.sync_api")
-CHROMIUM = shutil.which("chromium")
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is not installed")]
+pytestmark = pytest.mark.slow
 
 LIBRARIES = Path("build/test-libraries")
 """Kept from run to run: npm is asked once."""
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -86,10 +83,8 @@ def address(html: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as running:
-        started = running.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with chromium() as started:
         yield started
-        started.close()
 
 
 class Visit:

@@ -1,9 +1,10 @@
-"""A small repository with one ordinary benchmark, as the current folder."""
+"""Small repositories as the current folder: one with an ordinary benchmark, one of the scratch project."""
 
 import subprocess
 from pathlib import Path
 
 import pytest
+from fakes.scratch_project import ScratchProject
 
 
 @pytest.fixture
@@ -24,3 +25,13 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("tempfile.tempdir", None)
     (tmp_path / "home").mkdir()
     return tmp_path
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    made = ScratchProject(tmp_path / "project")
+    made.commit("one")
+    made.commit("two")
+    monkeypatch.chdir(made.root)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return made.root

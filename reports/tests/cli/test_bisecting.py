@@ -7,20 +7,10 @@ from typing import Any
 import jsonschema
 import pytest
 from fakes.bisections import World, asked
-from fakes.scratch_project import ScratchProject
 
 from solwatch.cli.main import outcome
 from solwatch.judge.bisecting import concluded
 from solwatch.render.json import published_schema
-
-
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    made = ScratchProject(tmp_path / "project")
-    made.commit("one")
-    made.commit("two")
-    monkeypatch.chdir(made.root)
-    return made.root
 
 
 def answering(monkeypatch: pytest.MonkeyPatch, times: list[float]) -> list[Any]:

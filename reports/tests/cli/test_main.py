@@ -175,7 +175,7 @@ def test_help_imports_nothing_heavy_and_is_quick() -> None:
     assert min(times) < 0.25
 
 
-@pytest.mark.parametrize("module", ["solwatch.cli.main", "click", "solwatch.cli.commands"])
+@pytest.mark.parametrize("module", ["solwatch.cli.main", "click", "solwatch.cli.options"])
 def test_control_c_during_the_imports_is_an_interruption_too(module: str) -> None:
     code = (
         "import os, signal, sys\n"

@@ -8,7 +8,6 @@ import jsonschema
 import msgspec
 import pytest
 from fakes.records import FakeCell, record
-from fakes.scratch_project import ScratchProject
 from fakes.verdicts import PLAN, kept, slower, verdict
 
 from solwatch.app.outcome import Kept, Outcome
@@ -16,16 +15,6 @@ from solwatch.cli.main import outcome
 from solwatch.judge.judging import judge
 from solwatch.model.errors import MachineError
 from solwatch.render.json import published_schema
-
-
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    made = ScratchProject(tmp_path / "project")
-    made.commit("first")
-    made.commit("second")
-    monkeypatch.chdir(made.root)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    return made.root
 
 
 def obeys(name: str, path: Path, *, needed: str) -> None:

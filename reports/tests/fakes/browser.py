@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
+"""Containers run as root, where Chromium's own sandbox can't be had; nothing asks the network by itself."""
 
 
 @contextmanager
@@ -19,8 +21,7 @@ def chromium() -> Iterator[Any]:
     if found is None:
         pytest.skip(f"none of {', '.join(BROWSERS)} is installed: 'apt-get install chromium' brings one")
     with playwright.sync_playwright() as driver:
-        # Containers run as root, where Chromium's own sandbox can't be had.
-        browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        browser = driver.chromium.launch(executable_path=found, args=FLAGS)
         yield browser
         browser.close()
 
