@@ -99,7 +99,7 @@ def _require_cell(
         for name, value in environment.items()
         if any(fnmatch.fnmatchcase(name, pattern) for pattern in config.environment)
     }
-    with ForkServer(allowed, root / config.records / "logs" / "preview") as server:
+    with ForkServer(allowed, root / config.records / "logs" / "preview", measures=False) as server:
         cells, whole = cells_seen(server, root / config.benchmarks, config.hang_s)
     keys = [info.key for info in cells]
     if entry.cell == NULL_KERNEL or any(entry.covers(key, keys) for key in keys):

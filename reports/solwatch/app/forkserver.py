@@ -28,6 +28,9 @@ _SWEEPS = 20
 PRELOADED = ("numpy", "asv_runner.discovery", "solwatch.app.worker")
 """What a worker needs and what is the same for both sides, beside torch; one that isn't installed is left out."""
 
+COLD = "cold"
+"""The second argument of a server whose workers list suites and measure nothing: they need no torch."""
+
 
 class Fork(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Fork a worker that talks over the descriptor sent along.
@@ -61,7 +64,7 @@ class Reaped(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 def main() -> None:
-    """Serve fork requests on the descriptor given as the only argument until it closes."""
+    """Serve fork requests on the descriptor given as the first argument until it closes."""
     _die_with_parent()
     _adopt_orphans()
     _leave_working_folder()
@@ -71,8 +74,9 @@ def main() -> None:
             importlib.import_module(name)
         except ImportError:
             continue
-    for failure in warm_before_fork():
-        print(failure, flush=True)
+    if COLD not in sys.argv[2:]:
+        for failure in warm_before_fork():
+            print(failure, flush=True)
     with contextlib.suppress(ChannelClosed):
         _serve_forks(channel)
     end_children(spared=set())

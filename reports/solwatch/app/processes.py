@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import TypeVar
 
 from solwatch.app.channel import Channel, ChannelClosed, ChannelTimeout
-from solwatch.app.forkserver import Fork, Forked, Reap, Reaped
+from solwatch.app.forkserver import COLD, Fork, Forked, Reap, Reaped
 from solwatch.model.errors import MachineError
 from solwatch.model.protocol import Failed, Reply, Request
 from solwatch.model.record import Failure
@@ -117,8 +117,13 @@ class ForkServer:
     ended. Threads may share it.
     """
 
-    def __init__(self, environment: Mapping[str, str], log_dir: Path, *, python: str = sys.executable) -> None:
-        """Start the server with ``environment`` and nothing else; ``python`` is the interpreter it runs under."""
+    def __init__(
+        self, environment: Mapping[str, str], log_dir: Path, *, python: str = sys.executable, measures: bool = True
+    ) -> None:
+        """Start the server with ``environment`` and nothing else; ``python`` is the interpreter it runs under.
+
+        Without ``measures`` its workers only list suites: it doesn't import torch for them, which takes seconds.
+        """
         self.environment, self.python = environment, python
         log_dir.mkdir(parents=True, exist_ok=True)
         for old in log_dir.glob("worker-*.log"):
@@ -135,7 +140,7 @@ class ForkServer:
         self._log = log_dir / "server.log"
         with self._log.open("wb") as log, theirs:
             self._process = subprocess.Popen(
-                [python, "-m", "solwatch.app.forkserver", str(theirs.fileno())],
+                [python, "-m", "solwatch.app.forkserver", str(theirs.fileno()), *([] if measures else [COLD])],
                 env={**environment, "TMPDIR": self._scratch},
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,

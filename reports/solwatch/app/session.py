@@ -178,7 +178,7 @@ def _preview(request: Request, services: Services, commits: Sequence[Commit], de
     """Refuse names that no cell answers to while nothing is built yet."""
     suites = [suite_of(services.repository, commit, request.config) for commit in commits]
     logs = services.repository.root / request.config.records / "logs" / "preview"
-    with ForkServer(_allowed(request, services), logs) as server:
+    with ForkServer(_allowed(request, services), logs, measures=False) as server:
         limit_s = request.config.hang_s
         require_offered(server, suites, request.selection, device_type=device_type, limit_s=limit_s)
 

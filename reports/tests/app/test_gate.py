@@ -129,6 +129,7 @@ def test_a_set_that_only_head_has_is_gated(toy: Any) -> None:
 def test_a_mistyped_name_is_refused_before_anything_is_built(
     toy: Any, selection: CellSelection, error: type[Exception], message: str
 ) -> None:
+    toy.commit("waits for nothing", suite=toy.suite + "\nimport sys\nassert 'torch' not in sys.modules\n")
     with pytest.raises(error, match=message):
         toy.compare(None, rounds=1, selection=selection)
     assert toy.said == []

@@ -171,7 +171,7 @@ def spoilt(draw: st.DrawFn) -> bytes:
 def listed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the suite be known, so that a process of its own need not list it each time."""
     info = CellInfo(key=CELL, benchmark=CELL, params=[], param_names=[], kind="asv")
-    monkeypatch.setattr(accepting, "ForkServer", lambda *arguments: contextlib.nullcontext())
+    monkeypatch.setattr(accepting, "ForkServer", lambda *arguments, **options: contextlib.nullcontext())
     monkeypatch.setattr(accepting, "cells_seen", lambda *arguments: ([info], True))
 
 
