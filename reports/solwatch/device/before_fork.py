@@ -1,4 +1,4 @@
-"""What a fork server does once, so that every process forked from it starts warm: import torch, compile kernels.
+"""What a fork server does once, so that every process forked from it starts warm: imports, compiled kernels.
 
 Nothing here may touch CUDA: a context doesn't survive a fork.
 """
@@ -14,7 +14,7 @@ COMPILE_LIMIT_S = 60.0
 
 
 def warm_before_fork() -> list[str]:
-    """Import torch and have the sampler's kernels compiled for every GPU that NVML shows.
+    """Import torch and the processor's device, and have the sampler's kernels compiled for every GPU that NVML shows.
 
     They are compiled in processes of their own, beside the import: NVRTC's bindings initialise the CUDA driver,
     and no process forked after that could use a GPU. Returns what could not be done, one line each; the forked
@@ -23,7 +23,7 @@ def warm_before_fork() -> list[str]:
     compilers = {capability: _start_compiler(capability) for capability in sorted(gpu_capabilities())}
     failures = []
     try:
-        importlib.import_module("torch")
+        importlib.import_module("solwatch.device.cpu")  # and with it torch
     except ImportError as error:
         failures.append(f"torch: {error}")
     for capability, compiler in compilers.items():
