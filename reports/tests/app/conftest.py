@@ -1,6 +1,7 @@
 """A scratch repository with a toy op and a suite, for gates from end to end on the CPU; one with a remote."""
 
 import os
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
@@ -9,10 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import vl_convert
+from fakes.forkserver_template import template
 from fakes.histories import bare, project
 from fakes.rounds import BASE, HEAD, FakeClock
 from fakes.workers import FakeServer, bench
 
+from solwatch.app.builds import WHEELS, builder_for
 from solwatch.app.clock import SystemClock
 from solwatch.app.gate import compare
 from solwatch.app.outcome import Outcome
@@ -64,6 +68,12 @@ CONFIG = 'build_inputs = ["setup.py", "toy"]\nrounds = [5]\nhang_s = 60\n'
 IMPATIENT = CONFIG.replace("60", "4")
 """For a call that hangs."""
 
+NO_CHART = '<svg xmlns="http://www.w3.org/2000/svg"/>'
+"""Stands for every chart of the toy's pages: their text is what gates are asked for here."""
+
+FIRST, SLOWER = (OP.format(seconds=seconds) for seconds in (0.001, 0.003))
+"""The ops that most gates compare: their builds are made once and handed to every test."""
+
 
 @dataclass
 class Toy:
@@ -91,6 +101,10 @@ class Toy:
         self.git("add", "-A")
         self.git("commit", "-q", "--allow-empty", "-m", message)
         return self.git("rev-parse", "HEAD")
+
+    def unbuilt(self) -> None:
+        """Forget the builds that were handed over, for a test that counts what is built."""
+        shutil.rmtree(self.root / WHEELS)
 
     def services(self, progress: object, clock: object = None) -> Services:
         return Services(
@@ -155,19 +169,54 @@ class SilentProgress:
         """Leave nothing behind."""
 
 
-@pytest.fixture
-def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Toy:
-    root = tmp_path / "toy repo"
+def made(root: Path) -> Toy:
+    """Return a scratch repository of one commit at ``root``."""
     for folder in ("toy", "benchmarks"):
         (root / folder).mkdir(parents=True)
     (root / "setup.py").write_text(SETUP)
     (root / "benchmarks" / "__init__.py").write_text("")
     (root / ".gitignore").write_text("build/\n__pycache__/\n")
     subprocess.run(["git", "init", "-q", "-b", "trunk", str(root)], check=True)
+    project = Toy(root)
+    project.commit("first", op=FIRST, suite=SUITE, config=CONFIG)
+    return project
+
+
+@pytest.fixture(scope="session")
+def builds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the builds of the toy's two ops, as its own command makes them."""
+    project = made(tmp_path_factory.mktemp("builds") / "repo")
+    project.commit("slower", op=SLOWER)
+    repository = Repository.open(project.root)
+    builder = builder_for(repository, load_config(project.root, {}), "cpu", dict(os.environ))
+    for name in ("HEAD~1", "HEAD"):
+        builder.provide(repository.resolve(name))
+    return project.root / WHEELS
+
+
+@pytest.fixture(scope="session")
+def ceilings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder for the ceilings of this machine: the first gate measures them, the others find them."""
+    return tmp_path_factory.mktemp("ceilings")
+
+
+@pytest.fixture(scope="session")
+def warm() -> Iterator[Any]:
+    """Return what starts fork servers that have imported torch."""
+    with template() as started:
+        yield started
+
+
+@pytest.fixture
+def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, builds: Path, ceilings: Path, warm: Any) -> Toy:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # a lock of their own: these gates time nothing real
-    project = Toy(root)
-    project.commit("first", op=OP.format(seconds=0.001), suite=SUITE, config=CONFIG)
+    monkeypatch.setattr(vl_convert, "vegalite_to_svg", lambda spec, **options: NO_CHART)
+    monkeypatch.setattr("solwatch.app.processes.subprocess", warm)
+    (tmp_path / ".solwatch").mkdir()
+    (tmp_path / ".solwatch" / "ceilings").symlink_to(ceilings)
+    project = made(tmp_path / "toy repo")
+    shutil.copytree(builds, project.root / WHEELS)
     return project
 
 

@@ -23,6 +23,7 @@ def verdicts(outcome: Any) -> set[Verdict]:
 
 
 def test_one_build_in_two_environments(toy: Any, tmp_path: Path) -> None:
+    toy.unbuilt()
     base, head = (real_environment(tmp_path / f"{name} env") for name in ("base", "head"))
     install(head, "triton", "9.9")
     outcome = toy.compare(None, base_env=base, head_env=head)

@@ -63,6 +63,7 @@ def test_a_range_is_packed_without_what_does_not_build(toy: Any, tmp_path: Path)
     toy.git("mv", "elsewhere", "benchmarks")
     toy.commit("the suite again")
     toy.commit("slower", op=toy.op.format(seconds=0.003))
+    toy.unbuilt()
     done = pack(toy, tmp_path / "pack", "HEAD~5", "HEAD", between=True)
     assert list(done.left_out) == [broken, documents, bare]
     assert done.left_out[documents] == "does not build: exit code 1"

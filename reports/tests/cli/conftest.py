@@ -1,10 +1,33 @@
-"""Small repositories as the current folder: one with an ordinary benchmark, one of the scratch project."""
+"""Small repositories as the current folder: one with an ordinary benchmark, one of the scratch project.
 
+A chart that one command has drawn is not drawn again.
+"""
+
+import json
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import vl_convert
 from fakes.scratch_project import ScratchProject
+
+
+@pytest.fixture(scope="package", autouse=True)
+def drawn_once() -> Iterator[None]:
+    """Keep what Vega makes of each specification: hundreds of reports here differ in anything but their charts."""
+    draw, pictures = vl_convert.vegalite_to_svg, dict[str, str]()
+
+    def drawn(spec: dict[str, Any], **options: Any) -> str:
+        key = json.dumps([spec, options])
+        if key not in pictures:
+            pictures[key] = draw(spec, **options)
+        return pictures[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vl_convert, "vegalite_to_svg", drawn)
+        yield
 
 
 @pytest.fixture
