@@ -3,8 +3,8 @@
 Both wheels are built from a copy of the sources and installed into build/test/venv. The packages of the
 environment that runs this are visible there, but not its editable install of solwatch. When the tests end, a
 module of ours that came from anywhere else fails the run. Further arguments go to pytest. Without any, everything is
-tested in four processes at once: most of the time tests wait for processes of their own, and each measuring toy
-project has a lock of its own.
+tested in parts, four at once: most of the time tests wait for processes of their own, and each measuring toy project
+has a lock of its own.
 """
 
 import os
@@ -12,13 +12,15 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import time
 from pathlib import Path
 
 from wheels import DISTRIBUTIONS, ROOT, WheelError, build_wheels
 
 WORK = ROOT / "build" / "test"
-APP = Path("reports/tests/app")
-"""Gates from end to end, which take the longest: every third file of them is a part, everything else is another."""
+AT_ONCE = 4
+APP, CLI = "reports/tests/app", "reports/tests/cli"
+"""Where tests take longest: gates from end to end, every third file of which is a part, and commands."""
 
 SESSION = """
 import sys
@@ -92,26 +94,36 @@ def main() -> int:
     return in_parts(command, environment)
 
 
+def parts() -> list[list[str]]:
+    """Return what to test in parts, the longest first."""
+    gates = sorted(str(path.relative_to(ROOT)) for path in (ROOT / APP).glob("test_*.py"))
+    rest = ["reports/tests", "benchmarks", f"--ignore={APP}", f"--ignore={CLI}"]
+    return [gates[::3], gates[1::3], gates[2::3], [CLI], ["kernels/tests"], rest]
+
+
 def in_parts(command: list[str], environment: dict[str, str]) -> int:
-    """Run all tests in parts at once, show the output of each when it ends; returns the worst exit code."""
-    files = sorted(str(path.relative_to(ROOT)) for path in (ROOT / APP).glob("test_*.py"))
-    parts = [["kernels/tests", "reports/tests", "benchmarks", f"--ignore={APP}"], files[::3], files[1::3], files[2::3]]
-    running = []
+    """Run all tests in parts, show the output of each when it ends; returns the worst exit code."""
+    waiting = list(enumerate(parts()))
+    running: list[tuple[subprocess.Popen[bytes], Path]] = []
+    worst = 0
     try:
-        for number, part in enumerate(parts):
-            log = (WORK / f"part-{number}.log").open("wb")
-            asked = [*command, *part, "-o", f"cache_dir=build/pytest/part-{number}"]
-            running.append((subprocess.Popen(asked, cwd=ROOT, env=environment, stdout=log, stderr=log), log))
-        for process, log in running:
-            process.wait()
-            log.close()
-            print(Path(log.name).read_text(encoding="utf-8", errors="replace"), flush=True)
+        while waiting or running:
+            while waiting and len(running) < AT_ONCE:
+                number, part = waiting.pop(0)
+                path = WORK / f"part-{number}.log"
+                asked = [*command, *part, "-o", f"cache_dir=build/pytest/part-{number}"]
+                with path.open("wb") as log:
+                    running.append((subprocess.Popen(asked, cwd=ROOT, env=environment, stdout=log, stderr=log), path))
+            time.sleep(0.2)
+            for process, path in [each for each in running if each[0].poll() is not None]:
+                print(path.read_text(encoding="utf-8", errors="replace"), flush=True)
+                running.remove((process, path))
+                worst = max(worst, abs(process.returncode))
     finally:
         for process, _ in running:
-            if process.poll() is None:
-                process.terminate()
-                process.wait()
-    return max(process.returncode for process, _ in running)
+            process.terminate()
+            process.wait()
+    return worst
 
 
 if __name__ == "__main__":
