@@ -31,7 +31,7 @@ NVCC_FOUND := $(shell command -v nvcc >/dev/null 2>&1 && echo 1 || { [ -x "$${CU
 TOOLKIT := $(if $(filter 0,$(FUSED_O_PROJ_CUDA)),,$(if $(filter 0,$(NVCC_FOUND)),toolkit))
 EXTRAS := build$(if $(filter 1,$(GPU_VISIBLE)),$(comma)cuda)$(if $(TOOLKIT),$(comma)toolkit)
 
-.PHONY: help bench test check demo e2e cuda judges figures gpu wheelhouse clean venv dev
+.PHONY: help bench test check demo e2e cuda judges figures gpu peers wheelhouse clean venv dev
 
 help:  ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -102,6 +102,14 @@ figures: $(VENV)/.installed-dev  ## the documentation's figures of judges and re
 
 gpu: $(VENV)/.installed-dev  ## everything that needs a GPU: tests, memory checker, all cells, a gate, NVBench; logs in build/gpu
 	@PYTHON=$(BIN)/python bash .ci/gpu.sh build/gpu $(STEPS)
+
+$(VENV)/.installed-peers: $(STAMP) constraints.txt reports/pyproject.toml
+	@echo "installing what the op is compared with into $(VENV)" >&2
+	@$(INSTALL) --editable "./reports[$(EXTRAS),peers]"
+	@touch "$@"
+
+peers: $(VENV)/.installed-peers  ## the op beside cuBLAS, cuBLASLt, CUTLASS, Triton, torch.compile: one table (needs a GPU)
+	@$(BIN)/python -m benchmarks.peers $(PEERS_ARGS)
 
 # It is meant for a machine with a GPU, whatever this one has.
 ifeq ($(CUDA),auto)

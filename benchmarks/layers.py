@@ -31,4 +31,7 @@ CPU_LAYERS = {
 TOKENS = [1, 16, 64, 256, 1024, 4096]
 """From one sequence being decoded to a full prefill."""
 
+FULL_TOKENS = [1, 4, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192]
+"""Where a kernel's dispatch may change its mind; what the op is compared with its peers on."""
+
 CPU_TOKENS = [1, 16, 64]

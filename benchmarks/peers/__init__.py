@@ -1,4 +1,9 @@
-"""What the op is compared with: what a model does without it. Measured like it, judged never."""
+"""What the op is compared with, measured like it and judged never.
+
+The classes here are what a model does without the op, as cells of the suite. Libraries and compilers that could do
+the same in one kernel are the other modules' business: ``python -m benchmarks.peers`` times them all in turn and
+prints one table. Nothing here or there imports torch, or compiles anything, before it is asked to.
+"""
 
 import solwatch.suite
 from benchmarks.layers import CPU_LAYERS, CPU_TOKENS, LAYERS, TOKENS
