@@ -59,7 +59,7 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
         """Return the contender of that name."""
         return next((one for one in self.contenders if one.peer == peer), None)
 
-    def time_s(self, peer: str) -> float | None:
+    def seconds(self, peer: str) -> float | None:
         """Return a contender's time, ``None`` where it has none."""
         found = self.of(peer)
         return found.time_s if found else None

@@ -18,7 +18,7 @@ _WIDTH = 240
 
 def speed(cell: CellResult, peer: str) -> float | None:
     """Return the op's speed over the peer's: the peer's time / the op's, above 1 where the op is faster."""
-    op_s, peer_s = cell.time_s(OP), best_s(cell) if peer == BEST else cell.time_s(peer)
+    op_s, peer_s = cell.seconds(OP), best_s(cell) if peer == BEST else cell.seconds(peer)
     return peer_s / op_s if op_s and peer_s else None
 
 
