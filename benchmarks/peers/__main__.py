@@ -8,6 +8,7 @@ import click
 import msgspec
 
 from benchmarks.layers import FULL_TOKENS, LAYERS
+from benchmarks.peers.cutlass_build import build as build_library
 from benchmarks.peers.field import DTYPES, chosen_cases, chosen_peers
 from benchmarks.peers.result import Comparison
 from benchmarks.peers.running import ROOT, compare
@@ -69,6 +70,18 @@ def show(file: Path) -> None:
     except msgspec.DecodeError as error:
         raise click.UsageError(f"{file} is not a comparison of this version: {error}") from None
     click.echo(render(made))
+
+
+@peers.command()
+@click.option(
+    "--dtype", "dtypes", type=click.Choice(DTYPES), multiple=True, default=DTYPES[:1], show_default=True,
+    help="May be given twice.",
+)  # fmt: skip
+@click.option("--jobs", type=click.IntRange(1, 256), help="Compilations at a time; default by cores and memory.")
+def build(dtypes: tuple[str, ...], jobs: int | None) -> None:
+    """Compile the CUTLASS kernels into build/peers; needs nvcc, no GPU. The library may be carried to a GPU machine."""
+    library = build_library(dtypes, jobs=jobs, say=_say)
+    click.echo(f"{library} ({library.stat().st_size / 1e6:.1f} MB)")
 
 
 @peers.command()

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from benchmarks.layers import FULL_TOKENS, LAYERS
 from benchmarks.peers.cublaslt import CublasLtPeer
+from benchmarks.peers.cutlass import CutlassPeer
 from benchmarks.peers.framework import Addmm, AddmmInPlace, Compiled, Op
 from benchmarks.peers.peer import Case, Gpu, Peer
 from benchmarks.peers.split_k import SplitKPeer
@@ -15,7 +16,7 @@ DTYPES = ("bfloat16", "float16")
 
 def all_peers() -> list[Peer]:
     """Return everybody, the op first, in the table's order; nothing is loaded yet."""
-    return [Op(), Addmm(), AddmmInPlace(), CublasLtPeer(), SplitKPeer(), Compiled()]
+    return [Op(), Addmm(), AddmmInPlace(), CublasLtPeer(), CutlassPeer(), SplitKPeer(), Compiled()]
 
 
 def chosen_peers(names: str | None) -> list[Peer]:

@@ -83,10 +83,15 @@ def _means(comparison: Comparison) -> str:
 def _scores(comparison: Comparison) -> str:
     rows = []
     for peer in comparison.peers:
-        scores = [found.sol_score for cell in comparison.cells if (found := cell.of(peer)) and found.sol_score]
-        mean = geometric_mean(scores)
-        rows.append([peer, ABSENT if mean is None else f"{mean:.3f}", str(len(scores))])
-    return text_table(["", "score", "cells"], rows, width=_WIDTH)
+        cells = [cell for cell in comparison.cells if _score(cell, peer)]
+        means = [geometric_mean(_score(cell, name) for cell in cells) for name in (peer, OP)]
+        rows.append([peer, *map(_ratio, means), str(len(cells))])
+    return text_table(["", "score", "the op's there", "cells"], rows, width=_WIDTH)
+
+
+def _score(cell: CellResult, peer: str) -> float | None:
+    found = cell.of(peer)
+    return found.sol_score if found else None
 
 
 def _behind(cell: CellResult) -> str | None:
