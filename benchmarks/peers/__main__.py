@@ -11,7 +11,7 @@ from benchmarks.layers import FULL_TOKENS, LAYERS
 from benchmarks.peers.cutlass_build import build as build_library
 from benchmarks.peers.field import DTYPES, chosen_cases, chosen_peers
 from benchmarks.peers.result import Comparison
-from benchmarks.peers.running import ROOT, compare
+from benchmarks.peers.running import INTERRUPTED, ROOT, compare
 from benchmarks.peers.table import render
 from solwatch.cli.ending import ending
 from solwatch.model.errors import ExitCode
@@ -57,8 +57,8 @@ def peers(
     made = compare(cases, chosen, device=device, rounds=rounds, seed=seed, out=out, say=_say)
     click.echo(render(made))
     _say(f"written: {out}")
-    if not made.finished:
-        context.exit(ExitCode.INTERRUPTED)
+    if made.stopped is not None:
+        context.exit(ExitCode.INTERRUPTED if made.stopped == INTERRUPTED else ExitCode.UNTRUSTED)
 
 
 @peers.command()

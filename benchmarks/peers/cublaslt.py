@@ -20,6 +20,7 @@ class CublasLtPeer:
 
     name = "cublasLt"
     summary = f"cublasLtMatmul, C apart from D, beta = 1, {WORKSPACE_BYTES >> 20} MB of workspace, best heuristic"
+    limit_s = 60.0
 
     def __init__(self) -> None:
         """Load nothing yet."""

@@ -1,4 +1,4 @@
-"""Compiles the CUTLASS kernels: one generated file each, in parallel, kept by content, linked into one library."""
+"""Compiles the CUTLASS kernels: generated files, in parallel, kept by content, linked into one library."""
 
 import hashlib
 import os
@@ -10,13 +10,16 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-from benchmarks.peers.cutlass import ARCHITECTURE, FOLDER, KERNELS, LIBRARY, Kernel, find_headers
+from benchmarks.peers.cutlass import ARCHITECTURE, FOLDER, KERNELS, LIBRARY, find_headers
 from solwatch.model.errors import MachineError
 
 ROOT = FOLDER.parents[1]
 TEMPLATE = Path(__file__).parent / "gpu" / "gemm.cuh"
-JOB_BYTES = 4 << 30
-"""Memory that one compilation takes, at its peak 3.4 GB."""
+UNIT = 4
+"""Kernels of one file: the headers take the compiler longer than a kernel; 65 s for a file of one, 139 s of four."""
+
+JOB_BYTES = 7 << 30
+"""Memory that one compilation takes, at its peak 6.5 GB."""
 
 FLAGS = [
     "-std=c++17",
@@ -39,24 +42,28 @@ def build(dtypes: Sequence[str], *, jobs: int | None, say: Callable[[str], None]
     objects = FOLDER / "objects"
     objects.mkdir(parents=True, exist_ok=True)
     seed = _seed(nvcc, headers)
-    wanted = {_object(objects, seed, kernel, dtype): (kernel, dtype) for dtype in dtypes for kernel in KERNELS}
-    missing = {path: what for path, what in wanted.items() if not path.is_file()}
+    wanted = {_object(objects, seed, source): source for dtype in dtypes for source in sources(dtype)}
+    missing = {path: source for path, source in wanted.items() if not path.is_file()}
     jobs = jobs or usual_jobs()
-    say(f"{len(wanted)} kernels, {len(missing)} to compile, {jobs} at a time; a minute or two of one core each")
+    say(f"{len(wanted)} files, {len(missing)} to compile, {jobs} at a time; two or three minutes of one core each")
     started = time.monotonic()
     pool = ThreadPoolExecutor(jobs)
     try:
-        running = {
-            pool.submit(_compile, nvcc, headers, path, *what): what[0].name(what[1]) for path, what in missing.items()
-        }
+        running = [pool.submit(_compile, nvcc, headers, path, source) for path, source in missing.items()]
         for number, done in enumerate(as_completed(running), 1):
             done.result()
-            say(f"{number} of {len(missing)} after {time.monotonic() - started:.0f} s: {running[done]}")
+            say(f"{number} of {len(missing)} after {time.monotonic() - started:.0f} s")
     finally:
         pool.shutdown(cancel_futures=True)
     library = FOLDER / LIBRARY
     _link(nvcc, list(wanted), library)
     return library
+
+
+def sources(dtype: str) -> list[str]:
+    """Return the texts of the files to compile for ``dtype``, ``UNIT`` kernels in each."""
+    lines = [kernel.instantiation(dtype) for kernel in KERNELS]
+    return ["\n".join(['#include "gemm.cuh"', "", *lines[at : at + UNIT], ""]) for at in range(0, len(lines), UNIT)]
 
 
 def usual_jobs() -> int:
@@ -65,12 +72,14 @@ def usual_jobs() -> int:
     return max(1, min(len(os.sched_getaffinity(0)), free // JOB_BYTES))
 
 
-def _compile(nvcc: str, headers: Path, target: Path, kernel: Kernel, dtype: str) -> None:
+def _compile(nvcc: str, headers: Path, target: Path, text: str) -> None:
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".compiling-") as scratch:
-        source, compiled = Path(scratch) / f"{kernel.name(dtype)}.cu", Path(scratch) / "kernel.o"
-        source.write_text(kernel.source(dtype))
+        source, compiled = Path(scratch) / f"{target.stem}.cu", Path(scratch) / target.name
+        source.write_text(text)
         includes = [f"-I{folder}" for folder in (headers / "include", headers / "tools/util/include", TEMPLATE.parent)]
-        _run([nvcc, *FLAGS, *includes, "-c", str(source), "-o", str(compiled)], kernel.name(dtype))
+        _run(
+            [nvcc, *FLAGS, *includes, "-c", str(source), "-o", str(compiled)], text.partition("(")[2].partition(",")[0]
+        )
         compiled.replace(target)
 
 
@@ -89,8 +98,8 @@ def _run(command: Sequence[str], what: str) -> None:
         raise MachineError(f"nvcc fails on {what} with exit code {ended.returncode}: {error.strip()}")
 
 
-def _object(folder: Path, seed: str, kernel: Kernel, dtype: str) -> Path:
-    return folder / f"{hashlib.sha256((seed + kernel.source(dtype)).encode()).hexdigest()[:32]}.o"
+def _object(folder: Path, seed: str, source: str) -> Path:
+    return folder / f"{hashlib.sha256((seed + source).encode()).hexdigest()[:32]}.o"
 
 
 def _seed(nvcc: str, headers: Path) -> str:

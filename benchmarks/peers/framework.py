@@ -18,6 +18,7 @@ class Op:
 
     name = "op"
     summary = "fused_o_proj.o_proj_residual(…, out=out)"
+    limit_s = 60.0
 
     def obstacle(self, gpu: Gpu) -> str | None:
         """Return what is missing."""
@@ -35,6 +36,7 @@ class Addmm:
 
     name = "addmm"
     summary = "torch.addmm(residual, attn, weight.t(), out=out)"
+    limit_s = 60.0
 
     def obstacle(self, gpu: Gpu) -> str | None:
         """Return ``None``: it is always there."""
@@ -50,6 +52,7 @@ class AddmmInPlace:
 
     name = "addmm_"
     summary = "residual.addmm_(attn, weight.t()); the residual is put back untimed"
+    limit_s = 60.0
 
     def obstacle(self, gpu: Gpu) -> str | None:
         """Return ``None``: it is always there."""
@@ -65,6 +68,7 @@ class Compiled:
 
     name = "compile"
     summary = f'torch.compile(attn @ weight.t() + residual, mode="{COMPILE_MODE}"), on {len(COMPILED)} cells'
+    limit_s = 600.0
 
     def obstacle(self, gpu: Gpu) -> str | None:
         """Return what its code generator lacks."""

@@ -49,10 +49,15 @@ class Candidate:
 
 
 class Peer(Protocol):
-    """What the op is compared with. ``name`` heads its column; ``summary`` is one line about it."""
+    """What the op is compared with.
+
+    ``name`` heads its column; ``summary`` is one line about it. ``limit_s``: a candidate whose first calls, and what
+    they compile, take longer is taken to hang.
+    """
 
     name: str
     summary: str
+    limit_s: float
 
     def obstacle(self, gpu: Gpu) -> str | None:
         """Return why it can't run on ``gpu`` at all, with what to install, ``None`` when it can."""

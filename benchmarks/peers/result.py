@@ -66,7 +66,11 @@ class CellResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    """A whole run. ``peers``: in the table's order, the op first. ``left_out``: peer to why, and what to install."""
+    """A whole run.
+
+    ``peers``: in the table's order, the op first. ``left_out``: peer to why, and what to install. ``stopped``: why it
+    ended before all cells were timed, ``None`` when it did not.
+    """
 
     schema_version: int
     created_at: str
@@ -79,4 +83,4 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     peers: list[str]
     left_out: dict[str, str]
     cells: list[CellResult]
-    finished: bool
+    stopped: str | None

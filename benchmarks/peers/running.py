@@ -12,16 +12,21 @@ from benchmarks.peers.field import able
 from benchmarks.peers.framework import Op
 from benchmarks.peers.peer import Case, Peer
 from benchmarks.peers.result import SCHEMA_VERSION, CellResult, Comparison
+from benchmarks.peers.watchdog import Watchdog
 from solwatch.app.builds import builder_for
 from solwatch.app.device_lock import device_lock
 from solwatch.device.places import places_of
-from solwatch.model.errors import MachineError, NothingMeasuredError
+from solwatch.model.errors import ExitCode, MachineError, NothingMeasuredError
 from solwatch.render.json import render_document
 from solwatch.workspace.files import write_atomically
 from solwatch.workspace.git import Repository
 from solwatch.workspace.settings import load_config
 
 ROOT = Path(__file__).resolve().parents[2]
+INTERRUPTED = "interrupted"
+STILL = "it was still running, or was killed"
+"""What a file says that is written before the last cell."""
+
 PACKAGES = ("torch", "triton", "nvidia-cublas", "nvidia-cutlass")
 
 
@@ -37,8 +42,8 @@ def compare(
 ) -> Comparison:
     """Time ``cases`` for the op and ``peers`` on ``device`` (``cuda:0``), writing ``out`` after each.
 
-    An interrupted run returns what it has, ``finished`` false. Raises ``MachineError`` without a GPU or the op, and
-    ``NothingMeasuredError`` when no cell was timed.
+    A run that is interrupted, or that the GPU doesn't let go on, returns what it has and says so. Raises
+    ``MachineError`` without a GPU or the op, and ``NothingMeasuredError`` when no cell was timed.
     """
     places = places_of(device)
     if places[0].device == "cpu":
@@ -47,7 +52,8 @@ def compare(
         _provide_op(say)
         from benchmarks.peers.gpu.ruler import Ruler
 
-        ruler = Ruler(int(places[0].device.partition(":")[2]), seed=seed)
+        watchdog = Watchdog(lambda text: _give_up(text, out, say))
+        ruler = Ruler(int(places[0].device.partition(":")[2]), seed=seed, watchdog=watchdog)
         present, left_out = able(peers, ruler.gpu)
         if Op.name in left_out:
             raise MachineError(left_out[Op.name])
@@ -56,7 +62,7 @@ def compare(
         ceilings = ruler.ceilings(cases[0].dtype)
         cells: list[CellResult] = []
 
-        def written(finished: bool) -> Comparison:
+        def written(stopped: str | None) -> Comparison:
             made = Comparison(
                 schema_version=SCHEMA_VERSION,
                 created_at=datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -69,7 +75,7 @@ def compare(
                 peers=[peer.name for peer in present],
                 left_out=left_out,
                 cells=cells,
-                finished=finished,
+                stopped=stopped,
             )
             write_atomically(out, render_document(made))
             return made
@@ -78,15 +84,20 @@ def compare(
             for number, case in enumerate(cases, 1):
                 say(f"{number} of {len(cases)}: {case}")
                 cells.append(ruler.compare(case, present, ceilings, rounds))
-                made = written(number == len(cases))
+                made = written(None if number == len(cases) else STILL)
         except (KeyboardInterrupt, MachineError) as error:
             if not cells:
                 raise
-            say(f"stopped after {len(cells)} of {len(cases)} cells: {error or 'interrupted'}")
-            made = written(False)
+            made = written(str(error) or INTERRUPTED)
     if not any(contender.time_s for cell in made.cells for contender in cell.contenders):
         raise NothingMeasuredError(f"no contender was timed in any cell: {out} says why")
     return made
+
+
+def _give_up(text: str, out: Path, say: Callable[[str], None]) -> None:
+    """End the process: a thread that waits for the GPU can't be reached any more."""
+    say(f"{text}: leave it out with --peers; the cells before it are in {out}")
+    os._exit(ExitCode.UNTRUSTED)
 
 
 def _provide_op(say: Callable[[str], None]) -> None:

@@ -110,6 +110,7 @@ class SplitKPeer:
 
     name = "Triton"
     summary = "a Triton kernel, k split into float32 parts that a second kernel adds in order, swept over tiles"
+    limit_s = 120.0
 
     def __init__(self) -> None:
         """Import nothing yet."""

@@ -49,8 +49,8 @@ def render(comparison: Comparison) -> str:
         parts.append("\n".join([f"Cells where a peer is ahead: op's speed below {CLOSE}", *slower]))
     parts += [f"{peer}: left out: {why}" for peer, why in comparison.left_out.items()]
     parts += [_failed(cell, one) for cell in comparison.cells for one in cell.contenders if one.failure]
-    if not comparison.finished:
-        parts.append(f"interrupted after {len(comparison.cells)} cells")
+    if comparison.stopped is not None:
+        parts.append(f"stopped after {len(comparison.cells)} cells: {comparison.stopped}")
     return "\n\n".join(parts)
 
 

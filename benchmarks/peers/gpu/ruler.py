@@ -13,6 +13,7 @@ import torch
 from benchmarks.peers.gpu.sweep import IN_PLACE, Turn, block, choose
 from benchmarks.peers.peer import Case, Gpu, Peer
 from benchmarks.peers.result import CellResult, Contender
+from benchmarks.peers.watchdog import Watchdog
 from benchmarks.projection import fused_cell
 from solwatch.device import nvml
 from solwatch.device.clock_probe import ClockProbe
@@ -33,6 +34,7 @@ POOL_BYTES = 24 << 30
 POOL_SHARE = 0.4
 ROTATION_BYTES = 2 << 30
 MOST_SETS = 48
+ROUND_LIMIT_S = 60.0
 LEAST_SETS = 5
 """A block takes at least four samples and a lead-in, and no set that is overwritten may be used twice in it."""
 
@@ -48,8 +50,9 @@ class _Timed:
 class Ruler:
     """One GPU made ready for the comparison; ``seed`` draws data, places and the order of turns."""
 
-    def __init__(self, index: int, *, seed: int) -> None:
+    def __init__(self, index: int, *, seed: int, watchdog: Watchdog) -> None:
         """Open GPU ``index`` as torch counts it; raises ``MachineError``."""
+        self._watchdog = watchdog
         self.stage = Stage(index)
         properties = self.stage.properties
         self.gpu = Gpu(index, (properties.major, properties.minor), properties.multi_processor_count)
@@ -76,7 +79,7 @@ class Ruler:
         chance = random.Random(f"{self._seed} {case}")
         with torch.cuda.stream(self.stage.stream), torch.no_grad():
             placement = self._placed(case, chance)
-            found = [choose(self.stage, peer, case, placement) for peer in peers]
+            found = [choose(self.stage, peer, case, placement, self._watchdog) for peer in peers]
             timed = [_Timed(each, []) for each in found if isinstance(each, Turn)]
             null_s, clocks_hz, voided = self._rounds(timed, placement, rounds, chance)
         del placement
@@ -127,7 +130,8 @@ class Ruler:
         for number in range(rounds):
             sets = placement.draw()
             taken = {}
-            with Watch(self._nvml) as watch, no_garbage_collection():
+            watching = self._watchdog.watching(f"round {number}", ROUND_LIMIT_S)
+            with watching, Watch(self._nvml) as watch, no_garbage_collection():
                 self._probe.begin(stage.handle)
                 for one in chance.sample(timed, len(timed)):
                     taken[one.turn.peer] = block(stage, one.turn, sets)

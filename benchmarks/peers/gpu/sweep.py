@@ -9,6 +9,7 @@ import torch
 
 from benchmarks.peers.peer import Candidate, Case, Peer
 from benchmarks.peers.result import Contender, Screened
+from benchmarks.peers.watchdog import Watchdog
 from benchmarks.projection import check_projection
 from solwatch.device.detection import detect
 from solwatch.device.events import event_samples
@@ -65,7 +66,7 @@ def block(stage: Stage, turn: Turn, sets: Sequence[Mapping[str, Any]]) -> Sample
     return gated_samples(stage, shots, pace, deadline=stage.clock(), target_s=target_s)
 
 
-def choose(stage: Stage, peer: Peer, case: Case, placement: Placement) -> Turn | Contender | None:
+def choose(stage: Stage, peer: Peer, case: Case, placement: Placement, watchdog: Watchdog) -> Turn | Contender | None:
     """Return the peer's best right candidate, the failure that took its place, or ``None`` if it does not take part.
 
     Raises ``MachineError`` when a candidate has broken the CUDA context.
@@ -78,7 +79,10 @@ def choose(stage: Stage, peer: Peer, case: Case, placement: Placement) -> Turn |
     if not candidates:
         return None
     sets = placement.draw()
-    screened = [_screened(stage, peer, each, sets) for each in candidates]
+    screened = []
+    for each in candidates:
+        with watchdog.watching(f"{peer.name}, {each.name}, {case}", peer.limit_s):
+            screened.append(_screened(stage, peer, each, sets))
     swept = {one.name: told for one, (told, _) in zip(candidates, screened, strict=True)}
     ready = sorted((turn for _, turn in screened if turn is not None), key=_call_s)
     finalists = ready[:FINALISTS]

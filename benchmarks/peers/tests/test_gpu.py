@@ -11,17 +11,21 @@ from benchmarks.peers.field import able, all_peers
 from benchmarks.peers.framework import Compiled
 from benchmarks.peers.gpu.ruler import Ruler
 from benchmarks.peers.peer import Case
+from benchmarks.peers.watchdog import Watchdog
 from benchmarks.projection import check_projection, fused_cell
 from solwatch.model.record import Ceilings
 
-pytestmark = pytest.mark.gpu
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device"),
+]
 
 SWEPT = [peer.name for peer in all_peers() if peer.name != Compiled.name]
 
 
 @pytest.fixture(scope="module")
 def ruler() -> Iterator[Ruler]:
-    yield Ruler(0, seed=1)
+    yield Ruler(0, seed=1, watchdog=Watchdog(print))
     torch.cuda.empty_cache()
 
 

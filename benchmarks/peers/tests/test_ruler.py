@@ -1,5 +1,6 @@
 """The comparison's blocks, sweep and cells on a stage and a placement that simulate a GPU."""
 
+import queue
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +15,9 @@ from benchmarks.peers.gpu import sweep
 from benchmarks.peers.gpu.sweep import IN_PLACE, Turn, block, choose
 from benchmarks.peers.peer import Candidate, Case
 from benchmarks.peers.result import Contender
+from benchmarks.peers.watchdog import Watchdog
 
+WATCHDOG = Watchdog(lambda text: None)
 CASE = Case(4, "llama-3-8b", "float32")
 
 
@@ -48,6 +51,7 @@ class FakePeer:
     made: list[tuple[str, float, Callable[..., Any]]]
     name: str = "peer"
     summary: str = ""
+    limit_s: float = 60.0
     called: list[str] = field(default_factory=list)
 
     def obstacle(self, gpu: object) -> None:
@@ -102,7 +106,7 @@ def test_no_set_is_called_twice_in_a_block_of_a_call_in_place(sets: int, call_s:
 
 def test_the_fastest_right_candidate_wins(stage: FakeStage) -> None:
     peer = FakePeer(stage, [("slow", 9e-5, right), ("fast", 2e-5, right), ("wrong", 1e-5, wrong), ("bad", 0, raising)])
-    turn = choose(stage, peer, CASE, FakePlacement())
+    turn = choose(stage, peer, CASE, FakePlacement(), WATCHDOG)
     assert isinstance(turn, Turn)
     assert turn.candidate.name == "fast"
     assert turn.call_s == pytest.approx(2e-5)
@@ -114,20 +118,20 @@ def test_the_fastest_right_candidate_wins(stage: FakeStage) -> None:
 
 def test_a_right_candidate_beyond_the_finalists_still_wins(stage: FakeStage) -> None:
     wrongs = [(f"wrong {place}", 1e-5 + place * 1e-6, wrong) for place in range(sweep.FINALISTS)]
-    turn = choose(stage, FakePeer(stage, [*wrongs, ("right", 5e-5, right)]), CASE, FakePlacement())
+    turn = choose(stage, FakePeer(stage, [*wrongs, ("right", 5e-5, right)]), CASE, FakePlacement(), WATCHDOG)
     assert isinstance(turn, Turn)
     assert turn.candidate.name == "right"
 
 
 def test_a_peer_without_a_working_candidate_says_why(stage: FakeStage) -> None:
-    found = choose(stage, FakePeer(stage, [("bad", 0, raising)]), CASE, FakePlacement())
+    found = choose(stage, FakePeer(stage, [("bad", 0, raising)]), CASE, FakePlacement(), WATCHDOG)
     assert isinstance(found, Contender)
     assert found.time_s is None
     assert "no kernel for this shape" in (found.failure or "")
 
 
 def test_a_peer_that_has_nothing_for_a_cell_does_not_take_part(stage: FakeStage) -> None:
-    assert choose(stage, FakePeer(stage, []), CASE, FakePlacement()) is None
+    assert choose(stage, FakePeer(stage, []), CASE, FakePlacement(), WATCHDOG) is None
 
 
 def test_a_broken_context_ends_the_run(stage: FakeStage) -> None:
@@ -136,4 +140,14 @@ def test_a_broken_context_ends_the_run(stage: FakeStage) -> None:
 
     stage.synchronize = broken  # type: ignore[method-assign]
     with pytest.raises(sweep.MachineError, match=r"broken the CUDA context.*--peers"):
-        choose(stage, FakePeer(stage, [("one", 1e-5, right)]), CASE, FakePlacement())
+        choose(stage, FakePeer(stage, [("one", 1e-5, right)]), CASE, FakePlacement(), WATCHDOG)
+
+
+def test_what_takes_longer_than_its_limit_is_told_and_what_does_not_is_left_alone() -> None:
+    told: queue.Queue[str] = queue.Queue()
+    watchdog = Watchdog(told.put)
+    with watchdog.watching("a short one", 60.0):
+        pass
+    with watchdog.watching("a kernel", 0.01):
+        assert told.get(timeout=10) == "a kernel has not ended after 0 s"
+    assert told.empty()

@@ -40,7 +40,7 @@ def cell(tokens: int, layer: str, times_us: dict[str, float | None]) -> CellResu
     )
 
 
-def comparison(*cells: CellResult, finished: bool = True) -> Comparison:
+def comparison(*cells: CellResult, stopped: str | None = None) -> Comparison:
     return Comparison(
         schema_version=SCHEMA_VERSION,
         created_at="2026-01-01T00:00:00+00:00",
@@ -56,7 +56,7 @@ def comparison(*cells: CellResult, finished: bool = True) -> Comparison:
         peers=["op", "addmm", "cublasLt", "compile"],
         left_out={"CUTLASS": "its headers are not installed: pip install nvidia-cutlass"},
         cells=list(cells),
-        finished=finished,
+        stopped=stopped,
     )  # fmt: skip
 
 
@@ -98,12 +98,12 @@ def test_the_table_holds_every_figure_in_its_place() -> None:
 
 
 def test_peers_that_are_ahead_left_out_or_failed_are_named() -> None:
-    text = table.render(comparison(DECODE, OTHER, finished=False))
+    text = table.render(comparison(DECODE, OTHER, stopped="interrupted"))
     assert "16 × llama-3-8b: 0.900 of cublasLt (best of cublasLt)" in text
     assert "16 × llama-3-70b: " not in text
     assert "CUTLASS: left out: its headers are not installed: pip install nvidia-cutlass" in text
     assert "16 × llama-3-70b, compile: no candidate works: too large" in text
-    assert "interrupted after 2 cells" in text
+    assert "stopped after 2 cells: interrupted" in text
 
 
 def test_a_kept_run_reads_back_and_obeys_its_schema() -> None:
