@@ -89,6 +89,7 @@ def choose(stage: Stage, peer: Peer, case: Case, placement: Placement, watchdog:
     if len(finalists) > 1:
         _retime(stage, finalists, placement)
         finalists.sort(key=_call_s)
+        sets = placement.draw()
     for turn in [*finalists, *ready[FINALISTS:]]:
         failure = _wrong(turn, sets) or _unheld(stage, turn, sets)
         if failure is None:

@@ -34,13 +34,16 @@ def buffers(tokens: int = 4, n: int = 6, k: int = 8) -> dict[str, torch.Tensor]:
 
 @dataclass
 class FakePlacement:
-    """Five copies of one buffer set, restored at every draw."""
+    """Five copies of one buffer set; a draw overwrites those before it, as in a real pool."""
 
-    draws: int = 0
+    drawn: list[dict[str, torch.Tensor]] = field(default_factory=list)
 
     def draw(self) -> list[dict[str, torch.Tensor]]:
-        self.draws += 1
-        return [buffers() for _ in range(5)]
+        for tensors in self.drawn:
+            for tensor in tensors.values():
+                tensor.fill_(torch.nan)
+        self.drawn = [buffers() for _ in range(5)]
+        return self.drawn
 
 
 @dataclass
