@@ -156,7 +156,7 @@ class CutlassPeer:
         if self._path.is_file():
             return None
         headers = "" if find_headers() else " after pip install nvidia-cutlass"
-        return f"build/peers/{LIBRARY} is not built: run {BUILD_COMMAND}{headers}; it needs nvcc 12.4 or newer, no GPU"
+        return f"build/peers/{LIBRARY} is not built: run {BUILD_COMMAND}{headers}; it needs nvcc, no GPU"
 
     def candidates(self, case: Case) -> Sequence[Candidate]:
         """Return the choices that the library can do within the workspace."""
