@@ -1,8 +1,8 @@
 """What the op is compared with, measured like it and judged never.
 
 The classes here are what a model does without the op, as cells of the suite. Libraries and compilers that could do
-the same in one kernel are the other modules' business: ``python -m benchmarks.peers`` times them all in turn and
-prints one table. Nothing here or there imports torch, or compiles anything, before it is asked to.
+the same in one kernel are the business of ``comparison``: ``python -m benchmarks.peers`` times them all in turn and
+prints one table. That folder is no package, since asv imports every module of one in each of its processes.
 """
 
 import solwatch.suite

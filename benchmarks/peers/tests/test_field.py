@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.layers import FULL_TOKENS, LAYERS
-from benchmarks.peers import field, framework
-from benchmarks.peers.peer import Case, Gpu
+from benchmarks.peers.comparison import field, framework
+from benchmarks.peers.comparison.peer import Case, Gpu
 from solwatch.model.errors import RequestError
 
 ROOT = Path(__file__).parents[3]
@@ -21,6 +21,7 @@ from solwatch.asvio.discovery import discover
 found = discover(str(Path.cwd() / "benchmarks"))
 assert not found.import_failures, found.import_failures
 assert not {"torch", "triton", "pytest"} & set(sys.modules), "the suite imports too much"
+assert not [name for name in sys.modules if name.startswith("benchmarks.peers.comparison")], "and its own tools"
 print(*sorted({cell.benchmark for cell in found.infos if cell.benchmark.startswith("peers")}))
 """
 

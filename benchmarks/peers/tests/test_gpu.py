@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from benchmarks.layers import LAYERS
-from benchmarks.peers.field import able, all_peers
-from benchmarks.peers.framework import Compiled
-from benchmarks.peers.gpu.ruler import Ruler
-from benchmarks.peers.peer import Case
-from benchmarks.peers.watchdog import Watchdog
+from benchmarks.peers.comparison.field import able, all_peers
+from benchmarks.peers.comparison.framework import Compiled
+from benchmarks.peers.comparison.peer import Case
+from benchmarks.peers.comparison.ruler import Ruler
+from benchmarks.peers.comparison.watchdog import Watchdog
 from benchmarks.projection import check_projection, fused_cell
 from solwatch.model.record import Ceilings
 

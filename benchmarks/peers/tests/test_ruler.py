@@ -11,11 +11,11 @@ from fakes.stage import FakeStage
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.peers.gpu import sweep
-from benchmarks.peers.gpu.sweep import IN_PLACE, Turn, block, choose
-from benchmarks.peers.peer import Candidate, Case
-from benchmarks.peers.result import Contender
-from benchmarks.peers.watchdog import Watchdog
+from benchmarks.peers.comparison import sweep
+from benchmarks.peers.comparison.peer import Candidate, Case
+from benchmarks.peers.comparison.result import Contender
+from benchmarks.peers.comparison.sweep import IN_PLACE, Turn, block, choose
+from benchmarks.peers.comparison.watchdog import Watchdog
 
 WATCHDOG = Watchdog(lambda text: None)
 CASE = Case(4, "llama-3-8b", "float32")

@@ -8,12 +8,11 @@ from typing import Any
 import msgspec
 import pytest
 
-import benchmarks.peers.gpu.ruler as ruler_module
-from benchmarks.peers import __main__ as command
-from benchmarks.peers import running
-from benchmarks.peers.field import all_peers, chosen_cases
-from benchmarks.peers.peer import Case, Gpu
-from benchmarks.peers.result import CellResult, Comparison, Contender
+import benchmarks.peers.comparison.ruler as ruler_module
+from benchmarks.peers.comparison import command, running
+from benchmarks.peers.comparison.field import all_peers, chosen_cases
+from benchmarks.peers.comparison.peer import Case, Gpu
+from benchmarks.peers.comparison.result import CellResult, Comparison, Contender
 from benchmarks.projection import projection_work
 from solwatch.device.places import Place
 from solwatch.model.errors import ExitCode, MachineError, NothingMeasuredError

@@ -6,11 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.peers import cutlass, cutlass_build, split_k
-from benchmarks.peers.cublaslt_library import CublasLt, Heuristic, Plan, Product, find_library, plan_projection
-from benchmarks.peers.cutlass import KERNELS, STREAM_K, CutlassPeer, choices
-from benchmarks.peers.field import chosen_cases
-from benchmarks.peers.peer import Case, Gpu
+from benchmarks.peers.comparison import cutlass, cutlass_build, split_k
+from benchmarks.peers.comparison.cublaslt_library import (
+    CublasLt,
+    Heuristic,
+    Plan,
+    Product,
+    find_library,
+    plan_projection,
+)
+from benchmarks.peers.comparison.cutlass import KERNELS, STREAM_K, CutlassPeer, choices
+from benchmarks.peers.comparison.field import chosen_cases
+from benchmarks.peers.comparison.peer import Case, Gpu
 from solwatch.model.errors import MachineError
 
 CASES = chosen_cases(None, None, "bfloat16")
@@ -169,5 +176,5 @@ def test_a_kernel_that_does_not_compile_is_named_with_the_compilers_error(
     fake_nvcc: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cutlass_build, "FLAGS", ["-refused"])
-    with pytest.raises(MachineError, match=r"file of gemm_bf16_\w+ with exit code 2: x.cu\(1\): error: no such"):
+    with pytest.raises(MachineError, match=r"nvcc fails on gemm_bf16_\w+ with exit code 2: x.cu\(1\): error: no such"):
         cutlass_build.build(["bfloat16"], jobs=1, say=lambda text: None)

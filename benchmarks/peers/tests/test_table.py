@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from benchmarks.layers import LAYERS
-from benchmarks.peers import table
-from benchmarks.peers.result import SCHEMA_VERSION, CellResult, Comparison, Contender, Screened
+from benchmarks.peers.comparison import table
+from benchmarks.peers.comparison.result import SCHEMA_VERSION, CellResult, Comparison, Contender, Screened
 from benchmarks.projection import projection_work
 from solwatch.model.fingerprint import Fingerprint
 from solwatch.model.record import Ceilings

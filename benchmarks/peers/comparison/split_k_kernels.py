@@ -1,6 +1,4 @@
-"""The Triton kernels of the split-K peer. In a folder that is no package: asv imports every module of one, and
-Triton would import torch.
-"""
+"""The Triton kernels of the split-K peer, imported when they are asked for: Triton imports torch."""
 
 import triton
 import triton.language as tl

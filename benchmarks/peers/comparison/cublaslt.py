@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from benchmarks.peers.cublaslt_library import CublasLt, Heuristic, Product, find_library, plan_projection
-from benchmarks.peers.peer import Candidate, Case, Gpu
+from benchmarks.peers.comparison.cublaslt_library import CublasLt, Heuristic, Product, find_library, plan_projection
+from benchmarks.peers.comparison.peer import Candidate, Case, Gpu
 
 WORKSPACE_BYTES = 64 << 20
 """Twice what NVIDIA recommends for Hopper: no algorithm is left out for want of it."""

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable
 
-from benchmarks.peers.result import CellResult, Comparison, Contender
+from benchmarks.peers.comparison.result import CellResult, Comparison, Contender
 from solwatch.render.tables import text_table
 from solwatch.render.units import ABSENT
 

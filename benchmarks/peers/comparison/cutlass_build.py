@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-from benchmarks.peers.cutlass import ARCHITECTURE, FOLDER, KERNELS, LIBRARY, find_headers
+from benchmarks.peers.comparison.cutlass import ARCHITECTURE, FOLDER, KERNELS, LIBRARY, find_headers
 from solwatch.model.errors import MachineError
 
 ROOT = FOLDER.parents[1]
-TEMPLATE = Path(__file__).parent / "gpu" / "gemm.cuh"
+TEMPLATE = Path(__file__).parent / "gemm.cuh"
 UNIT = 4
 """Kernels of one file: the headers take the compiler longer than a kernel; 65 s for a file of one, 139 s of four."""
 

@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 import torch
 
-from benchmarks.peers.peer import Candidate, Case, Peer
-from benchmarks.peers.result import Contender, Screened
-from benchmarks.peers.watchdog import Watchdog
+from benchmarks.peers.comparison.peer import Candidate, Case, Peer
+from benchmarks.peers.comparison.result import Contender, Screened
+from benchmarks.peers.comparison.watchdog import Watchdog
 from benchmarks.projection import check_projection
 from solwatch.device.detection import detect
 from solwatch.device.events import event_samples

@@ -8,11 +8,11 @@ from datetime import datetime, timezone
 from importlib import metadata
 from pathlib import Path
 
-from benchmarks.peers.field import able
-from benchmarks.peers.framework import Op
-from benchmarks.peers.peer import Case, Peer
-from benchmarks.peers.result import SCHEMA_VERSION, CellResult, Comparison
-from benchmarks.peers.watchdog import Watchdog
+from benchmarks.peers.comparison.field import able
+from benchmarks.peers.comparison.framework import Op
+from benchmarks.peers.comparison.peer import Case, Peer
+from benchmarks.peers.comparison.result import SCHEMA_VERSION, CellResult, Comparison
+from benchmarks.peers.comparison.watchdog import Watchdog
 from solwatch.app.builds import builder_for
 from solwatch.app.device_lock import device_lock
 from solwatch.device.places import places_of
@@ -22,7 +22,7 @@ from solwatch.workspace.files import write_atomically
 from solwatch.workspace.git import Repository
 from solwatch.workspace.settings import load_config
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 INTERRUPTED = "interrupted"
 STILL = "it was still running, or was killed"
 """What a file says that is written before the last cell."""
@@ -50,7 +50,7 @@ def compare(
         raise MachineError("the peers run on a GPU and none is visible: check nvidia-smi and CUDA_VISIBLE_DEVICES")
     with device_lock(places, say):
         _provide_op(say)
-        from benchmarks.peers.gpu.ruler import Ruler
+        from benchmarks.peers.comparison.ruler import Ruler
 
         watchdog = Watchdog(lambda text: _give_up(text, out, say))
         ruler = Ruler(int(places[0].device.partition(":")[2]), seed=seed, watchdog=watchdog)

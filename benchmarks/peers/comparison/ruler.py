@@ -1,7 +1,4 @@
-"""Times all contenders of a cell in turn, on the same buffers, with solwatch's own stage, samplers and placement.
-
-In a folder that is no package: asv imports every module of one, and this imports torch.
-"""
+"""Times all contenders of a cell in turn, on the same buffers, with solwatch's own stage, samplers and placement."""
 
 import random
 from collections.abc import Sequence
@@ -10,10 +7,10 @@ from typing import Any
 
 import torch
 
-from benchmarks.peers.gpu.sweep import IN_PLACE, Turn, block, choose
-from benchmarks.peers.peer import Case, Gpu, Peer
-from benchmarks.peers.result import CellResult, Contender
-from benchmarks.peers.watchdog import Watchdog
+from benchmarks.peers.comparison.peer import Case, Gpu, Peer
+from benchmarks.peers.comparison.result import CellResult, Contender
+from benchmarks.peers.comparison.sweep import IN_PLACE, Turn, block, choose
+from benchmarks.peers.comparison.watchdog import Watchdog
 from benchmarks.projection import fused_cell
 from solwatch.device import nvml
 from solwatch.device.clock_probe import ClockProbe

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from benchmarks.peers.peer import Candidate, Case, Gpu
+from benchmarks.peers.comparison.peer import Candidate, Case, Gpu
 
 SHARED_BYTES = {9: 227 << 10, 8: 99 << 10, 10: 227 << 10, 12: 99 << 10}
 """Shared memory of a block by major compute capability, the least of each generation."""
@@ -131,7 +131,7 @@ class SplitKPeer:
         """Return the configurations for ``case``, compiled."""
         if self._gpu is None:
             return []
-        kernels = importlib.import_module("benchmarks.peers.gpu.split_k_kernels")
+        kernels = importlib.import_module("benchmarks.peers.comparison.split_k_kernels")
         chosen = configurations(case, self._gpu)
         _compile(kernels, chosen, case)
         return [Candidate(str(one), partial(multiply, kernels, one)) for one in chosen]

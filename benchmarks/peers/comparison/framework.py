@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from benchmarks.peers.peer import Candidate, Case, Gpu
+from benchmarks.peers.comparison.peer import Candidate, Case, Gpu
 
 COMPILED = [(tokens, layer) for tokens in (1, 16, 64, 256, 1024, 4096) for layer in ("llama-3-8b", "llama-3-70b")]
 """The cells that torch.compile is asked for: it tunes each for most of a minute."""

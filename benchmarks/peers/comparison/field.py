@@ -4,11 +4,11 @@ import re
 from collections.abc import Sequence
 
 from benchmarks.layers import FULL_TOKENS, LAYERS
-from benchmarks.peers.cublaslt import CublasLtPeer
-from benchmarks.peers.cutlass import CutlassPeer
-from benchmarks.peers.framework import Addmm, AddmmInPlace, Compiled, Op
-from benchmarks.peers.peer import Case, Gpu, Peer
-from benchmarks.peers.split_k import SplitKPeer
+from benchmarks.peers.comparison.cublaslt import CublasLtPeer
+from benchmarks.peers.comparison.cutlass import CutlassPeer
+from benchmarks.peers.comparison.framework import Addmm, AddmmInPlace, Compiled, Op
+from benchmarks.peers.comparison.peer import Case, Gpu, Peer
+from benchmarks.peers.comparison.split_k import SplitKPeer
 from solwatch.model.errors import RequestError
 
 DTYPES = ("bfloat16", "float16")

@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.peers.peer import Candidate, Case, Gpu
+from benchmarks.peers.comparison.peer import Candidate, Case, Gpu
 
-FOLDER = Path(__file__).resolve().parents[2] / "build" / "peers"
+FOLDER = Path(__file__).resolve().parents[3] / "build" / "peers"
 ARCHITECTURE = "sm_90a"
 LIBRARY = f"libpeers_cutlass_{ARCHITECTURE}.so"
 BUILD_COMMAND = "python -m benchmarks.peers build"
