@@ -1,6 +1,7 @@
 """The command line: times the op and its peers in turn and prints one table; builds what has to be built ahead."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -50,7 +51,9 @@ def peers(
     if listed:
         for peer in chosen:
             click.echo(f"{peer.name:<10} {peer.summary}")
-        click.echo(f"{len(cases)} cells: " + ", ".join(map(str, cases)))
+        click.echo(
+            f"{len(cases)} cells: {_each(case.tokens for case in cases)} tokens × {_each(c.layer for c in cases)}"
+        )
         return
     require_writable(out.parent)
     made = compare(cases, chosen, device=device, rounds=rounds, seed=seed, out=out, say=_say)
@@ -97,6 +100,10 @@ def main() -> int:
         message, code = ending(error)
         _say(message)
         return int(code)
+
+
+def _each(values: Iterable[object]) -> str:
+    return ", ".join(map(str, dict.fromkeys(values)))
 
 
 def _say(text: str) -> None:

@@ -77,9 +77,8 @@ def _compile(nvcc: str, headers: Path, target: Path, text: str) -> None:
         source, compiled = Path(scratch) / f"{target.stem}.cu", Path(scratch) / target.name
         source.write_text(text)
         includes = [f"-I{folder}" for folder in (headers / "include", headers / "tools/util/include", TEMPLATE.parent)]
-        _run(
-            [nvcc, *FLAGS, *includes, "-c", str(source), "-o", str(compiled)], text.partition("(")[2].partition(",")[0]
-        )
+        first = text.partition("(")[2].partition(",")[0]
+        _run([nvcc, *FLAGS, *includes, "-c", str(source), "-o", str(compiled)], first)
         compiled.replace(target)
 
 
