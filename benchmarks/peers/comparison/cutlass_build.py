@@ -83,9 +83,14 @@ def _compile(nvcc: str, headers: Path, target: Path, text: str) -> None:
 
 
 def _link(nvcc: str, objects: Sequence[Path], library: Path) -> None:
-    """Link with the static runtime, so that the library needs nothing beside the driver where it is carried to."""
-    made = library.with_suffix(".linking")
-    _run([nvcc, "-shared", "-cudart=static", *map(str, objects), "-Xlinker=--strip-all", "-o", str(made)], LIBRARY)
+    """Link with the static runtime, so that the library needs nothing beside the driver where it is carried to.
+
+    Only the C functions are exported: torch has CUTLASS in it too, of another version.
+    """
+    made, exports = library.with_suffix(".linking"), library.with_suffix(".exports")
+    exports.write_text("{ global: gemm_*; local: *; };\n")
+    linker = ["-Xlinker=--strip-all", f"-Xlinker=--version-script={exports}"]
+    _run([nvcc, "-shared", "-cudart=static", *linker, *map(str, objects), "-o", str(made)], library.name)
     made.replace(library)
 
 

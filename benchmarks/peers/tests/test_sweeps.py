@@ -126,7 +126,7 @@ def test_cutlass_says_what_to_run_where_its_library_is_missing(tmp_path: Path) -
 
 
 FAKE_NVCC = """#!/bin/sh
-case "$*" in *--version*) echo "release 13.0, V13.0.88"; exit 0;; esac
+[ "$1" = --version ] && echo "release 13.0, V13.0.88" && exit 0
 echo "$*" >> "$NVCC_LOG"
 case "$*" in *refused*) echo "x.cu(1): error: no such tile" >&2; exit 2;; esac
 while [ $# -gt 1 ]; do [ "$1" = -o ] && echo made > "$2"; shift; done
