@@ -33,7 +33,7 @@ class PytestCells:
     """The cells of the suite in ``benchmarks_dir`` on this machine's device."""
 
     def __init__(self, benchmarks_dir: Path, *, named_set: str) -> None:
-        """Build the working tree's op if none is importable, and list the cells of ``named_set``."""
+        """Build the working tree's op, which is the one measured unless one was imported before; list ``named_set``."""
         places = places_of("auto")
         self.device = places[0].device
         self._held = ExitStack()  # as long as this process measures
