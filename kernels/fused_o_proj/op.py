@@ -12,6 +12,7 @@ from torch import Tensor
 from fused_o_proj._arguments import check_arguments, check_call, check_shapes
 from fused_o_proj._memory import check_memory
 from fused_o_proj._native import OPS
+from fused_o_proj.gpu import Gpu, checked_alignment
 
 __all__ = ["explain", "o_proj_residual"]
 
@@ -65,22 +66,37 @@ def _(attn_output: Tensor, residual: Tensor, o_proj_weight: Tensor, *, out: Tens
     check_memory(attn_output, residual, o_proj_weight, out)
 
 
-def explain(shapes: Sequence[Sequence[int]], dtype: torch.dtype, device: torch.device | str) -> dict[str, Any]:
+def explain(
+    shapes: Sequence[Sequence[int]],
+    dtype: torch.dtype,
+    device: torch.device | str | Gpu,
+    *,
+    alignment_bytes: Sequence[int] = (0, 0, 0, 0),
+) -> dict[str, Any]:
     """Tell what a call would run, from the dispatch that launches it.
 
-    ``shapes`` are those of attn_output [..., K], residual [..., N] and o_proj_weight [N, K], of
-    contiguous tensors. Returns ``kernel``, ``tile`` ([tokens, output features, input features of
-    a stage] or None), ``split_k`` (groups of warps of a CTA that share K), ``stages``,
-    ``threads`` (of a CTA) and ``ctas``. Kernel "none" launches nothing: out is empty.
+    ``shapes`` are those of attn_output [..., K], residual [..., N] and o_proj_weight [N, K].
+    ``device`` may be a ``Gpu`` that is not in this machine; then ``alignment_bytes`` says at which
+    multiples (2, 4, 8 or 16) the rows of attn_output, residual, weight and out begin, 0: as in a
+    contiguous tensor, which is what other devices are told about.
 
-    Raises ValueError for shapes that don't fit together, RuntimeError for a dtype, device or build
-    that can't serve them.
+    Returns ``kernel``, ``tile`` ([tokens, output features, input features of a stage] or None),
+    ``split_k`` (CTAs that share a tile along K), ``warps_k`` (groups of warps of a CTA that share
+    a stage along K), ``stages``, ``threads`` (of a CTA), ``ctas``, ``reason`` (why this kernel)
+    and ``slower`` (what keeps the call from full speed, or None). Kernel "none" launches nothing:
+    out is empty.
+
+    Raises ValueError for shapes that don't fit together or alignments that can't be, RuntimeError
+    for a dtype, device or build that can't serve them.
     """
     attn_shape, residual_shape, weight_shape = (tuple(shape) for shape in shapes)
     fakes = [torch.empty(s, device="meta") for s in (attn_shape, residual_shape, weight_shape)]
     check_shapes(*fakes)
-    tokens = fakes[0].shape[:-1].numel()
-    text: str = OPS.explain(tokens, weight_shape[0], weight_shape[1], dtype, _indexed(torch.device(device)))
+    sizes = fakes[0].shape[:-1].numel(), weight_shape[0], weight_shape[1]
+    if isinstance(device, Gpu):
+        text: str = OPS.explain_gpu(*sizes, dtype, *checked_alignment(alignment_bytes), *device.facts())
+    else:
+        text = OPS.explain(*sizes, dtype, _indexed(torch.device(device)))
     plan: dict[str, Any] = json.loads(text)
     return plan
 

@@ -13,7 +13,7 @@ void launch_mma_tile_bfloat16(const Plan& plan, const Problem& problem, const De
 void launch_mma_tile_float16(const Plan& plan, const Problem& problem, const DeviceLimits& device,
                              cudaStream_t stream);
 
-// True float32; plan.kernel is "simt_tile" or "simt_rows".
+// True float32; plan.family is kSimtTile or kSimtRows.
 void launch_simt_float32(const Plan& plan, const Problem& problem, const DeviceLimits& device,
                          cudaStream_t stream);
 

@@ -50,24 +50,27 @@ class ReadableRows {
 
 void launch(const Plan& plan, const Problem& problem, Dtype dtype, const DeviceLimits& device,
             cudaStream_t stream) {
-  if (plan.ctas == 0) return;
-  switch (dtype) {
-    case Dtype::kBFloat16: return launch_mma_tile_bfloat16(plan, problem, device, stream);
-    case Dtype::kFloat16: return launch_mma_tile_float16(plan, problem, device, stream);
-    case Dtype::kFloat32: return launch_simt_float32(plan, problem, device, stream);
+  switch (plan.family) {
+    case Family::kNone:
+    case Family::kCpuLinear: return;
+    case Family::kSimtTile:
+    case Family::kSimtRows: return launch_simt_float32(plan, problem, device, stream);
+    case Family::kMmaTile:
+      if (dtype == Dtype::kBFloat16) return launch_mma_tile_bfloat16(plan, problem, device, stream);
+      return launch_mma_tile_float16(plan, problem, device, stream);
   }
 }
 
 // Writes into `out`, which as_rows can view.
 void run(const Tensor& attn_output, const Tensor& residual, const Tensor& weight, const Tensor& out,
          const Sizes& sizes) {
+  if (sizes.m == 0 || sizes.n == 0) return;
   const DeviceLimits& device = device_limits(out.get_device_index());
   const Dtype dtype = checked_dtype(out);
-  const Plan plan = plan_cuda(sizes, dtype, device);
-  if (plan.ctas == 0) return;
   const ReadableRows attn_rows(attn_output), residual_rows(residual), weight_rows(weight);
   const Problem problem{sizes, attn_rows.get(), weight_rows.get(), residual_rows.get(),
                         *as_rows(out)};
+  const Plan plan = plan_cuda({sizes, dtype, alignment_of(problem, dtype), device});
   launch(plan, problem, dtype, device, current_stream(out.get_device_index()));
 }
 

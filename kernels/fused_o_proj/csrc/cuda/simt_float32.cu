@@ -142,7 +142,7 @@ void launch_simt_float32(const Plan& plan, const Problem& problem, const DeviceL
                      sizes.n,
                      sizes.k,
                      (sizes.n + plan.tile_n - 1) / plan.tile_n};
-  const bool rows = sizes.m <= kSimtRowsTokens;
+  const bool rows = plan.family == Family::kSimtRows;
   const auto kernel = rows ? reinterpret_cast<const void*>(&simt_rows_kernel)
                            : reinterpret_cast<const void*>(&simt_tile_kernel);
   void* parameters[] = {&args};

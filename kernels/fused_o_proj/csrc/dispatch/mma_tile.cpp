@@ -1,17 +1,12 @@
-// The dispatch on CUDA: a fixed rule of sizes, dtype and device, never of timing.
-#include "../plan.h"
-
+// The portable tensor-core kernel: which tile for which sizes.
 #include <algorithm>
 #include <limits>
-#include <stdexcept>
 
-#include "simt_configs.h"
-#include "tile_configs.h"
+#include "../cuda/tile_configs.h"
+#include "families.h"
 
 namespace fused_o_proj {
 namespace {
-
-constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 constexpr int kDecodeTokens = 32;
 
@@ -57,59 +52,34 @@ int choose_tile(const Sizes& sizes, const DeviceLimits& device) {
   return best;
 }
 
-Plan plan_mma(const Sizes& sizes, const DeviceLimits& device) {
-  const int index = choose_tile(sizes, device);
-  if (index < 0)
-    throw std::runtime_error("fused_o_proj: no configuration fits this GPU's shared memory");
-  const TileConfig& config = kTileConfigs[index];
-  Plan plan;
-  plan.kernel = "mma_tile";
-  plan.config = index;
-  plan.tile_m = config.tokens;
-  plan.tile_n = config.features;
-  plan.tile_k = config.tile_k();
-  plan.split_k = config.warps_k;
-  plan.stages = config.stages;
-  plan.threads = config.threads();
-  plan.ctas = ceil_div(sizes.m, config.tokens) * ceil_div(sizes.n, config.features);
-  return plan;
-}
-
-Plan plan_simt(const Sizes& sizes) {
-  Plan plan;
-  plan.config = 0;
-  plan.stages = 1;
-  if (sizes.m <= kSimtRowsTokens) {
-    plan.kernel = "simt_rows";
-    plan.tile_m = kSimtRowsTokens;
-    plan.tile_n = kSimtRowsWarps;
-    plan.tile_k = kSimtRowsStep;
-    plan.split_k = 32;  // the lanes of the warp
-    plan.threads = 32 * kSimtRowsWarps;
-  } else {
-    plan.kernel = "simt_tile";
-    plan.tile_m = kSimtTile;
-    plan.tile_n = kSimtTile;
-    plan.tile_k = kSimtTileK;
-    plan.threads = kSimtTileThreads;
-  }
-  plan.ctas = ceil_div(sizes.m, plan.tile_m) * ceil_div(sizes.n, plan.tile_n);
-  return plan;
+// What the narrowest copy of the operands costs, or nothing.
+const char* slower_copies(const Alignment& alignment) {
+  const int bytes = std::min(alignment.attn_output, alignment.weight);
+  if (bytes >= 16) return nullptr;
+  if (bytes >= 4) return "rows of attn_output or the weight begin off 16 bytes: narrow copies";
+  return "rows of attn_output or the weight begin off 4 bytes: element by element copies";
 }
 
 }  // namespace
 
-Plan plan_cuda(const Sizes& sizes, Dtype dtype, const DeviceLimits& device) {
-  if (device.compute_capability < 80)
-    throw std::runtime_error("fused_o_proj: this GPU has compute capability " +
-                             std::to_string(device.compute_capability / 10) + "." +
-                             std::to_string(device.compute_capability % 10) +
-                             ", wanted 8.0 or newer");
-  if (sizes.m == 0 || sizes.n == 0) return {};
-  const Plan plan = dtype == Dtype::kFloat32 ? plan_simt(sizes) : plan_mma(sizes, device);
-  if (plan.ctas > std::numeric_limits<int32_t>::max())
-    throw std::runtime_error("fused_o_proj: M × N needs " + std::to_string(plan.ctas) +
-                             " tiles, wanted fewer than 2^31");
+std::optional<Plan> plan_mma_tile(const Request& request) {
+  if (request.dtype == Dtype::kFloat32) return std::nullopt;
+  const Sizes& sizes = request.sizes;
+  const int index = choose_tile(sizes, request.device);
+  if (index < 0) return std::nullopt;
+  const TileConfig& config = kTileConfigs[index];
+  Plan plan;
+  plan.family = Family::kMmaTile;
+  plan.reason = "serves every shape and alignment";
+  plan.slower = slower_copies(request.alignment);
+  plan.config = index;
+  plan.tile_m = config.tokens;
+  plan.tile_n = config.features;
+  plan.tile_k = config.tile_k();
+  plan.warps_k = config.warps_k;
+  plan.stages = config.stages;
+  plan.threads = config.threads();
+  plan.ctas = ceil_div(sizes.m, config.tokens) * ceil_div(sizes.n, config.features);
   return plan;
 }
 

@@ -1,0 +1,90 @@
+"""The dispatch as a plain function: thousands of shapes and GPUs, none of which has to be there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fused_o_proj import Gpu, explain
+
+KIB = 1024
+A100 = Gpu((8, 0), 108, 164 * KIB, 163 * KIB)
+A10 = Gpu((8, 6), 72, 100 * KIB, 99 * KIB)
+L40 = Gpu((8, 9), 142, 100 * KIB, 99 * KIB)
+H200 = Gpu((9, 0), 132, 228 * KIB, 227 * KIB)
+B200 = Gpu((10, 0), 148, 228 * KIB, 227 * KIB)
+GEFORCE = Gpu((12, 0), 170, 100 * KIB, 99 * KIB)
+GPUS = (A100, A10, L40, H200, B200, GEFORCE)
+HALVES = (torch.bfloat16, torch.float16)
+
+sizes = st.one_of(st.integers(1, 130), st.integers(1, 20_000), st.sampled_from([64, 128, 256, 4096, 8192, 16_384]))
+alignments = st.sampled_from([2, 4, 8, 16])
+
+
+def planned(m: int, n: int, k: int, dtype: torch.dtype, gpu: Gpu, alignment: int = 0) -> dict[str, Any]:
+    return explain(((m, k), (m, n), (n, k)), dtype, gpu, alignment_bytes=(alignment,) * 4)
+
+
+def ceil_div(a: int, b: int) -> int:
+    return -(-a // b)
+
+
+@settings(max_examples=3000, deadline=None)
+@given(sizes, sizes, st.one_of(st.just(0), sizes), st.sampled_from(HALVES), st.sampled_from(GPUS), alignments)
+def test_every_call_has_a_plan_that_covers_out(
+    m: int, n: int, k: int, dtype: torch.dtype, gpu: Gpu, alignment: int
+) -> None:
+    plan = planned(m, n, k, dtype, gpu, alignment)
+    tile_m, tile_n, tile_k = plan["tile"]
+    assert plan["ctas"] == ceil_div(m, tile_m) * ceil_div(n, tile_n) * plan["split_k"]
+    assert 1 <= plan["split_k"] <= max(1, ceil_div(k, tile_k))
+    assert plan["threads"] % 32 == 0
+    assert 0 < plan["threads"] <= 1024
+    stage_bytes = (tile_m + tile_n) * tile_k * 2
+    assert plan["stages"] * stage_bytes <= gpu.shared_memory_per_cta_bytes
+    assert (plan["slower"] is None) == (alignment == 16)
+    assert plan["reason"]
+    assert planned(m, n, k, dtype, gpu, alignment) == plan
+
+
+@settings(max_examples=500, deadline=None)
+@given(sizes, sizes, sizes, st.sampled_from(GPUS))
+def test_float32_says_that_it_takes_no_tensor_cores(m: int, n: int, k: int, gpu: Gpu) -> None:
+    plan = planned(m, n, k, torch.float32, gpu)
+    assert plan["kernel"] == ("simt_rows" if m <= 8 else "simt_tile")
+    assert "no tensor cores" in plan["slower"]
+
+
+@pytest.mark.parametrize(("k", "narrow"), [(64, None), (60, "off 16 bytes"), (62, "off 16 bytes"), (63, "off 4 bytes")])
+def test_odd_rows_are_slower_and_say_so(k: int, narrow: str | None) -> None:
+    slower = planned(100, 64, k, torch.bfloat16, H200)["slower"]
+    assert slower is None if narrow is None else narrow in slower
+
+
+def test_one_row_has_no_stride() -> None:
+    assert planned(1, 1, 63, torch.bfloat16, H200)["slower"] is None
+
+
+def test_a_gpu_that_is_too_old() -> None:
+    with pytest.raises(RuntimeError, match=r"compute capability 7\.5, wanted 8\.0 or newer"):
+        planned(4, 8, 16, torch.bfloat16, Gpu((7, 5), 72, 64 * KIB, 64 * KIB))
+
+
+def test_a_gpu_without_shared_memory() -> None:
+    with pytest.raises(RuntimeError, match="no kernel fits this GPU's shared memory of 1024 bytes"):
+        planned(4, 8, 16, torch.bfloat16, Gpu((8, 0), 72, KIB, KIB))
+
+
+@pytest.mark.parametrize("given_bytes", [(16, 16, 16), (16, 16, 16, 3), (16, 16, 16, 32)])
+def test_alignments_that_can_not_be(given_bytes: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="wanted four of 0, 2, 4, 8 and 16"):
+        explain(((4, 16), (4, 8), (8, 16)), torch.bfloat16, H200, alignment_bytes=given_bytes)
+
+
+def test_too_many_tiles() -> None:
+    with pytest.raises(RuntimeError, match="wanted fewer than 2"):
+        planned(2**40, 2**12, 16, torch.bfloat16, H200)
