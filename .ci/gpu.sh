@@ -52,9 +52,14 @@ step doctor 120 "$python" -m solwatch.cli.main doctor --device cuda
 step op-tests 400 "$python" -m pytest -q -m "gpu and not wheel" kernels/tests
 step harness-tests 400 "$python" -m pytest -q -m gpu reports/tests
 if command -v compute-sanitizer >/dev/null; then
-  step memcheck 300 compute-sanitizer --tool memcheck --error-exitcode 1 "$python" kernels/tests/memcheck_shapes.py
+  shapes=("$python" kernels/tests/memcheck_shapes.py)
+  step memcheck 300 compute-sanitizer --tool memcheck --error-exitcode 1 "${shapes[@]}"
+  # Races and barriers of our own kernels only: the reference's would take most of the time.
+  step racecheck 300 compute-sanitizer --tool racecheck --kernel-name kns=fused_o_proj --error-exitcode 1 "${shapes[@]}" 30
+  step synccheck 300 compute-sanitizer --tool synccheck --kernel-name kns=fused_o_proj --error-exitcode 1 "${shapes[@]}" 30
+  step initcheck 300 compute-sanitizer --tool initcheck --error-exitcode 1 "${shapes[@]}" 30
 else
-  echo "memcheck: not run, compute-sanitizer is not on PATH"
+  echo "memcheck, racecheck, synccheck, initcheck: not run, compute-sanitizer is not on PATH"
 fi
 step run 300 "$python" -m solwatch.cli.main run --working-tree --set all --device cuda
 keep run

@@ -82,9 +82,10 @@ def explain(
 
     Returns ``kernel``, ``tile`` ([tokens, output features, input features of a stage] or None),
     ``split_k`` (CTAs that share a tile along K), ``warps_k`` (groups of warps of a CTA that share
-    a stage along K), ``stages``, ``threads`` (of a CTA), ``ctas``, ``reason`` (why this kernel)
-    and ``slower`` (what keeps the call from full speed, or None). Kernel "none" launches nothing:
-    out is empty.
+    a stage along K), ``stages``, ``threads`` (of a CTA), ``ctas``, ``workspace_bytes``
+    (memory that a split takes from torch's pool for the launch), ``reason`` (why this kernel) and
+    ``slower`` (what keeps the call from full speed, or None). Kernel "none" launches nothing: out
+    is empty.
 
     Raises ValueError for shapes that don't fit together or alignments that can't be, RuntimeError
     for a dtype, device or build that can't serve them.

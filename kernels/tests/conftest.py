@@ -1,12 +1,17 @@
 """Devices, inputs and modes of a call that the operator's tests share.
 
-The tests run against the installed wheel: install it first (pip install --no-build-isolation .).
+The tests run against the installed wheel: install it first (pip install --no-build-isolation .). Inputs
+are drawn anew in each run; FUSED_O_PROJ_TEST_SEED, which the report's head names, repeats a run's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import faulthandler
+import os
+import random
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TextIO
 
 import pytest
 import torch
@@ -18,6 +23,44 @@ from fused_o_proj.reference import check
 
 DTYPES = (torch.bfloat16, torch.float16, torch.float32)
 MODES = ("new", "out", "in_place", "strided", "offset", "copied")
+
+
+SEED_VARIABLE = "FUSED_O_PROJ_TEST_SEED"
+HANG_S = 240.0  # the longest test on a GPU takes a tenth of it
+STDERR = pytest.StashKey[TextIO]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Draw the run's seed where none is given, and keep the true stderr for the watchdog."""
+    os.environ.setdefault(SEED_VARIABLE, str(random.SystemRandom().randrange(2**31)))
+    config.stash[STDERR] = os.fdopen(os.dup(2), "w")
+
+
+def pytest_report_header() -> str:
+    """Name the seed."""
+    return f"inputs of fused_o_proj: {SEED_VARIABLE}={os.environ[SEED_VARIABLE]}"
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Close what was kept."""
+    config.stash[STDERR].close()
+
+
+@pytest.fixture(autouse=True)
+def watchdog(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A kernel that hangs holds Python in the driver, where no signal reaches it: end the process instead."""
+    if request.node.get_closest_marker("gpu") is None:
+        yield
+        return
+    faulthandler.dump_traceback_later(HANG_S, exit=True, file=request.config.stash[STDERR])
+    yield
+    faulthandler.cancel_dump_traceback_later()
+
+
+@pytest.fixture(scope="session")
+def seed() -> int:
+    """The run's seed."""
+    return int(os.environ[SEED_VARIABLE])
 
 
 def cuda_is_usable() -> bool:
@@ -65,11 +108,11 @@ MakeInputs = Callable[..., Inputs]
 
 
 @pytest.fixture
-def make_inputs() -> MakeInputs:
-    """Seeded N(0, 1) inputs: ``make_inputs(m, n, k, dtype, device)``."""
+def make_inputs(seed: int) -> MakeInputs:
+    """N(0, 1) inputs by the run's seed and the sizes: ``make_inputs(m, n, k, dtype, device)``."""
 
     def make(m: int, n: int, k: int, dtype: torch.dtype, device: torch.device) -> Inputs:
-        generator = torch.Generator(device=device).manual_seed(m * 1000003 + n * 1009 + k)
+        generator = torch.Generator(device=device).manual_seed(seed + m * 1000003 + n * 1009 + k)
 
         def normal(*shape: int) -> Tensor:
             return torch.randn(shape, generator=generator, device=device).to(dtype)

@@ -65,6 +65,19 @@ def test_odd_rows_are_slower_and_say_so(k: int, narrow: str | None) -> None:
     assert slower is None if narrow is None else narrow in slower
 
 
+@pytest.mark.parametrize(("m", "tokens"), [(1, 8), (8, 8), (9, 16), (16, 16), (32, 32), (64, 64)])
+def test_decode_takes_the_narrowest_tile(m: int, tokens: int) -> None:
+    plan = planned(m, 4096, 4096, torch.bfloat16, A100)
+    assert plan["tile"][0] == tokens
+    assert plan["warps_k"] > 1 or plan["split_k"] > 1
+
+
+def test_prefill_takes_a_large_tile_and_no_split() -> None:
+    plan = planned(4096, 4096, 4096, torch.bfloat16, H200)
+    assert plan["tile"][0] * plan["tile"][1] >= 128 * 128
+    assert plan["split_k"] == 1
+
+
 def test_one_row_has_no_stride() -> None:
     assert planned(1, 1, 63, torch.bfloat16, H200)["slower"] is None
 
@@ -88,3 +101,26 @@ def test_alignments_that_can_not_be(given_bytes: tuple[int, ...]) -> None:
 def test_too_many_tiles() -> None:
     with pytest.raises(RuntimeError, match="wanted fewer than 2"):
         planned(2**40, 2**12, 16, torch.bfloat16, H200)
+
+
+@settings(max_examples=1000, deadline=None)
+@given(sizes, sizes, sizes, st.sampled_from(HALVES), st.sampled_from(GPUS))
+def test_a_split_has_its_workspace_and_few_tiles(m: int, n: int, k: int, dtype: torch.dtype, gpu: Gpu) -> None:
+    plan = planned(m, n, k, dtype, gpu)
+    tile_m, tile_n, tile_k = plan["tile"]
+    tiles = ceil_div(m, tile_m) * ceil_div(n, tile_n)
+    if plan["split_k"] == 1:
+        assert plan["workspace_bytes"] == 0
+        return
+    assert plan["workspace_bytes"] == tiles * (plan["split_k"] * tile_m * tile_n * 4 + 8)
+    assert tiles < 3 * gpu.sm_count
+    assert ceil_div(k, tile_k) >= 4 * plan["split_k"]
+
+
+@pytest.mark.parametrize("gpu", GPUS, ids=lambda gpu: f"sm_{gpu.compute_capability[0]}{gpu.compute_capability[1]}")
+def test_no_layer_leaves_most_of_a_gpu_idle(gpu: Gpu) -> None:
+    for k, n in ((4096, 4096), (8192, 8192), (3584, 3584), (2560, 2560), (16_384, 7168), (4096, 2880)):
+        for m in (1, 4, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192):
+            plan = planned(m, n, k, torch.bfloat16, gpu)
+            assert plan["ctas"] >= 0.5 * gpu.sm_count
+            assert m <= 64 or plan["tile"][0] >= 64

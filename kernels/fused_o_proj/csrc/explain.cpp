@@ -29,7 +29,8 @@ std::string plan_json(const Plan& plan) {
     json << "null";
   json << ", \"split_k\": " << plan.split_k << ", \"warps_k\": " << plan.warps_k
        << ", \"stages\": " << plan.stages << ", \"threads\": " << plan.threads
-       << ", \"ctas\": " << plan.ctas << ", \"reason\": \"" << plan.reason << "\", \"slower\": ";
+       << ", \"ctas\": " << plan.ctas << ", \"workspace_bytes\": " << workspace_bytes(plan)
+       << ", \"reason\": \"" << plan.reason << "\", \"slower\": ";
   if (plan.slower == nullptr)
     json << "null}";
   else

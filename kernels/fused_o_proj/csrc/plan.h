@@ -34,6 +34,14 @@ struct Plan {
   const char* slower = nullptr;   // what keeps the call from the family's full speed, if anything
 };
 
+// The most CTAs that share a tile: more would spend their time on partial tiles.
+constexpr int kMaxSplit = 16;
+
+// Memory that a launch needs beside its arguments, in bytes, with any contents; 0 without a split.
+// First the float32 partial tiles of all CTAs, split_partial_bytes of them, then 8 bytes a tile.
+int64_t split_partial_bytes(const Plan& plan);
+int64_t workspace_bytes(const Plan& plan);
+
 // The GPU's facts that the choice depends on.
 struct DeviceLimits {
   int ordinal = 0;
@@ -66,13 +74,17 @@ struct Request {
   DeviceLimits device;
 };
 
+// Devices are the same when their ordinals are.
+bool operator==(const Request& a, const Request& b);
+
 Plan plan_cpu(const Sizes& sizes);
 
 // A fixed rule of the request, never of timing. Throws std::runtime_error where the device or the
 // sizes can't be served.
 Plan plan_cuda(const Request& request);
 
-// One JSON object: kernel, tile [m, n, k], split_k, warps_k, stages, threads, ctas, reason, slower.
+// One JSON object: kernel, tile [m, n, k], split_k, warps_k, stages, threads, ctas, workspace_bytes,
+// reason, slower.
 std::string plan_json(const Plan& plan);
 
 }  // namespace fused_o_proj

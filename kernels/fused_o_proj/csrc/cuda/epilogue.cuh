@@ -1,10 +1,21 @@
 // The end of a tile: partial sums + residual → out, rounded once.
 #pragma once
 
-#include "../problem.h"
+#include "../plan.h"
 #include "mma.cuh"
 
 namespace fused_o_proj {
+
+template <typename T>
+constexpr Dtype dtype_of();
+template <>
+constexpr Dtype dtype_of<__nv_bfloat16>() {
+  return Dtype::kBFloat16;
+}
+template <>
+constexpr Dtype dtype_of<__half>() {
+  return Dtype::kFloat16;
+}
 
 template <typename T>
 __device__ __forceinline__ float to_float(T value);
@@ -42,19 +53,14 @@ struct Epilogue {
 };
 
 template <typename T>
-Epilogue<T> make_epilogue(const Problem& problem) {
-  const Sizes& sizes = problem.sizes;
-  auto aligned = [&](const Rows& rows) {
-    return reinterpret_cast<uintptr_t>(rows.data) % 16 == 0 &&
-           (sizes.m == 1 || rows.row_stride % 8 == 0);
-  };
+Epilogue<T> make_epilogue(const Problem& problem, const Alignment& alignment) {
   return {static_cast<const T*>(problem.residual.data),
           static_cast<T*>(problem.out.data),
           problem.residual.row_stride,
           problem.out.row_stride,
-          sizes.m,
-          sizes.n,
-          aligned(problem.residual) && aligned(problem.out)};
+          problem.sizes.m,
+          problem.sizes.n,
+          alignment.residual >= 16 && alignment.out >= 16};
 }
 
 // Asks for the tile's part of residual early: it arrives in L2 while the main loop runs.
@@ -91,51 +97,132 @@ struct PartialTiles {
     at[kRow + 8] = sum[3];
   }
 
-  // Sums the parts in their order, adds residual, rounds once, stores; 8 features a thread.
-  template <typename T, int kThreads>
-  static __device__ __forceinline__ void finish(const float* partial, const Epilogue<T>& epilogue,
-                                                int64_t first_token, int64_t first_feature) {
-    constexpr int kVectors = kFeatures / 8;
-    for (int index = threadIdx.x; index < kTokens * kVectors; index += kThreads) {
-      const int row = index / kVectors;
-      const int column = index % kVectors * 8;
-      const int64_t token = first_token + row;
-      const int64_t feature = first_feature + column;
-      if (token >= epilogue.m || feature >= epilogue.n) continue;
+  // The parts, added in their order.
+  struct Sum {
+    const float* partial;
 
-      float sum[8] = {};
+    __device__ __forceinline__ void eight(int token, int feature, float (&sum)[8]) const {
 #pragma unroll
       for (int part = 0; part < kParts; ++part) {
         const float4* at =
-            reinterpret_cast<const float4*>(partial + part * kTile + row * kRow + column);
+            reinterpret_cast<const float4*>(partial + part * kTile + token * kRow + feature);
         const float4 low = at[0], high = at[1];
         sum[0] += low.x, sum[1] += low.y, sum[2] += low.z, sum[3] += low.w;
         sum[4] += high.x, sum[5] += high.y, sum[6] += high.z, sum[7] += high.w;
       }
-      const T* residual = epilogue.residual + token * epilogue.residual_stride + feature;
-      T* out = epilogue.out + token * epilogue.out_stride + feature;
-      if (epilogue.vectors && feature + 8 <= epilogue.n) {
-        store_vector(sum, residual, out);
-      } else {
-        for (int i = 0; i < 8 && feature + i < epilogue.n; ++i)
-          out[i] = from_float<T>(sum[i] + to_float(residual[i]));
+    }
+
+    __device__ __forceinline__ float one(int token, int feature) const {
+      float sum = 0.0f;
+#pragma unroll
+      for (int part = 0; part < kParts; ++part)
+        sum += partial[part * kTile + token * kRow + feature];
+      return sum;
+    }
+  };
+};
+
+// What becomes of a tile's sums. Neighbouring threads take neighbouring features of a token.
+template <typename T, int kTokens, int kFeatures, int kThreads>
+struct TileFinish {
+  const Epilogue<T>& epilogue;
+  int64_t first_token;
+  int64_t first_feature;
+
+  // sums + residual → out, rounded once. `sum_of` tells a tile's sums: eight(token, feature, …) or
+  // one(token, feature).
+  template <typename Sum>
+  __device__ __forceinline__ void store(const Sum& sum_of) const {
+    const bool whole = epilogue.n % 8 == 0 || first_feature + kFeatures <= epilogue.n;
+    if (epilogue.vectors && whole)
+      store_vectors(sum_of);
+    else
+      store_elements(sum_of);
+  }
+
+  // The sums themselves → target[kTokens][kFeatures], but for what lies outside of out.
+  template <typename Sum>
+  __device__ __forceinline__ void leave(const Sum& sum_of, float* target) const {
+#pragma unroll 4
+    for (int index = threadIdx.x; index < kTokens * kVectors; index += kThreads) {
+      const int token = index / kVectors, feature = index % kVectors * 8;
+      if (!inside(token, feature)) continue;
+      float sum[8] = {};
+      sum_of.eight(token, feature, sum);
+      float4* at = reinterpret_cast<float4*>(target + token * kFeatures + feature);
+      __stcg(at, make_float4(sum[0], sum[1], sum[2], sum[3]));
+      __stcg(at + 1, make_float4(sum[4], sum[5], sum[6], sum[7]));
+    }
+  }
+
+ private:
+  static constexpr int kVectors = kFeatures / 8;  // of 8 features, 16 bytes, in a token's row
+  static constexpr int kBatch = 4;                // loads of residual that are under way together
+
+  __device__ __forceinline__ bool inside(int token, int feature) const {
+    return first_token + token < epilogue.m && first_feature + feature < epilogue.n;
+  }
+  __device__ __forceinline__ const T* residual_at(int token, int feature) const {
+    return epilogue.residual + (first_token + token) * epilogue.residual_stride + first_feature +
+           feature;
+  }
+  __device__ __forceinline__ T* out_at(int token, int feature) const {
+    return epilogue.out + (first_token + token) * epilogue.out_stride + first_feature + feature;
+  }
+
+  template <typename Sum>
+  __device__ __forceinline__ void store_vectors(const Sum& sum_of) const {
+    for (int base = threadIdx.x; base < kTokens * kVectors; base += kBatch * kThreads) {
+      union Vector {
+        uint4 bits;
+        T elements[8];
+        __device__ Vector() {}
+      } vector[kBatch];
+      bool valid[kBatch];
+#pragma unroll
+      for (int i = 0; i < kBatch; ++i) {
+        const int index = base + i * kThreads;
+        const int token = index / kVectors, feature = index % kVectors * 8;
+        valid[i] = index < kTokens * kVectors && inside(token, feature);
+        if (valid[i])
+          vector[i].bits = *reinterpret_cast<const uint4*>(residual_at(token, feature));
+      }
+#pragma unroll
+      for (int i = 0; i < kBatch; ++i) {
+        if (!valid[i]) continue;
+        const int index = base + i * kThreads;
+        const int token = index / kVectors, feature = index % kVectors * 8;
+        float sum[8] = {};
+        sum_of.eight(token, feature, sum);
+#pragma unroll
+        for (int e = 0; e < 8; ++e)
+          vector[i].elements[e] = from_float<T>(sum[e] + to_float(vector[i].elements[e]));
+        *reinterpret_cast<uint4*>(out_at(token, feature)) = vector[i].bits;
       }
     }
   }
 
-  template <typename T>
-  static __device__ __forceinline__ void store_vector(const float (&sum)[8], const T* residual,
-                                                      T* out) {
-    union Vector {
-      uint4 bits;
-      T elements[8];
-      __device__ Vector() {}
-    } vector;
-    vector.bits = *reinterpret_cast<const uint4*>(residual);
+  template <typename Sum>
+  __device__ __forceinline__ void store_elements(const Sum& sum_of) const {
+    for (int base = threadIdx.x; base < kTokens * kFeatures; base += kBatch * kThreads) {
+      T element[kBatch];
+      bool valid[kBatch];
 #pragma unroll
-    for (int i = 0; i < 8; ++i)
-      vector.elements[i] = from_float<T>(sum[i] + to_float(vector.elements[i]));
-    *reinterpret_cast<uint4*>(out) = vector.bits;
+      for (int i = 0; i < kBatch; ++i) {
+        const int index = base + i * kThreads;
+        const int token = index / kFeatures, feature = index % kFeatures;
+        valid[i] = index < kTokens * kFeatures && inside(token, feature);
+        if (valid[i]) element[i] = *residual_at(token, feature);
+      }
+#pragma unroll
+      for (int i = 0; i < kBatch; ++i) {
+        if (!valid[i]) continue;
+        const int index = base + i * kThreads;
+        const int token = index / kFeatures, feature = index % kFeatures;
+        *out_at(token, feature) =
+            from_float<T>(sum_of.one(token, feature) + to_float(element[i]));
+      }
+    }
   }
 };
 

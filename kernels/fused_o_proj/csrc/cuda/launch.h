@@ -7,11 +7,12 @@
 
 namespace fused_o_proj {
 
-// Tensor cores; plan.config is the row of kTileConfigs. Throws what check_cuda throws.
+// Tensor cores; plan.config is the row of kTileConfigs. `workspace`: workspace_bytes(plan) of the
+// device's memory that nobody else uses until the launch has run. Throws what check_cuda throws.
 void launch_mma_tile_bfloat16(const Plan& plan, const Problem& problem, const DeviceLimits& device,
-                              cudaStream_t stream);
+                              void* workspace, cudaStream_t stream);
 void launch_mma_tile_float16(const Plan& plan, const Problem& problem, const DeviceLimits& device,
-                             cudaStream_t stream);
+                             void* workspace, cudaStream_t stream);
 
 // True float32; plan.family is kSimtTile or kSimtRows.
 void launch_simt_float32(const Plan& plan, const Problem& problem, const DeviceLimits& device,

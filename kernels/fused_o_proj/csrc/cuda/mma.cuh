@@ -18,7 +18,7 @@ __device__ __forceinline__ void mma_16x8x16(float (&d)[4], const uint32_t (&w)[4
 template <>
 __device__ __forceinline__ void mma_16x8x16<__nv_bfloat16>(float (&d)[4], const uint32_t (&w)[4],
                                                            const uint32_t (&a)[2]) {
-  asm volatile(
+  asm(
       "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
       "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};\n"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
@@ -28,7 +28,7 @@ __device__ __forceinline__ void mma_16x8x16<__nv_bfloat16>(float (&d)[4], const 
 template <>
 __device__ __forceinline__ void mma_16x8x16<__half>(float (&d)[4], const uint32_t (&w)[4],
                                                     const uint32_t (&a)[2]) {
-  asm volatile(
+  asm(
       "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
       "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};\n"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
@@ -51,22 +51,22 @@ __device__ __forceinline__ void load_matrices(uint32_t (&r)[2], uint32_t address
                : "memory");
 }
 
-// Copies 16 bytes, or writes 16 zeros and reads nothing; past L1, which nothing else reads.
-__device__ __forceinline__ void copy_async_16(uint32_t target, const void* source, bool zeros) {
-  asm volatile(
-      "{ .reg .pred zeros; setp.ne.b32 zeros, %2, 0;\n"
-      "cp.async.cg.shared.global.L2::128B [%0], [%1], 16, zeros; }\n" ::"r"(target),
-      "l"(source), "r"(int(zeros))
-      : "memory");
+// Copies the first `bytes` of kBytes and writes zeros to the rest; 0 reads nothing. 16 bytes go past
+// L1, which nothing else reads.
+template <int kBytes>
+__device__ __forceinline__ void copy_async(uint32_t target, const void* source, int bytes) {
+  if constexpr (kBytes == 16)
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;\n" ::"r"(target),
+                 "l"(source), "r"(bytes)
+                 : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;\n" ::"r"(target), "l"(source),
+                 "n"(kBytes), "r"(bytes)
+                 : "memory");
 }
 
-// The same for 4 bytes.
-__device__ __forceinline__ void copy_async_4(uint32_t target, const void* source, bool zeros) {
-  asm volatile(
-      "{ .reg .pred zeros; setp.ne.b32 zeros, %2, 0;\n"
-      "cp.async.ca.shared.global [%0], [%1], 4, zeros; }\n" ::"r"(target),
-      "l"(source), "r"(int(zeros))
-      : "memory");
+__device__ __forceinline__ void store_shared_4(uint32_t target, uint32_t value) {
+  asm volatile("st.shared.b32 [%0], %1;\n" ::"r"(target), "r"(value) : "memory");
 }
 
 __device__ __forceinline__ void commit_copies() {

@@ -1,12 +1,14 @@
-// The tensor-core kernel for sm_80 and newer: one CTA, one tile of out.
+// The tensor-core kernel for sm_80 and newer: one CTA, one tile of out or a part of its sum.
 //
 //   out[M, N] = attn_output[M, K] · weight[N, K]ᵀ + residual[M, N]
 //
 // Both operands are contiguous along K, as mma.m16n8k16 wants them. The weight takes the m16 side
 // and the tokens the n8 side, so that a decode step wastes at most 7 columns of every MMA. A ring of
 // stages is filled by cp.async; the warps share the tile and, for few tokens, the slices of a stage.
+// The fragments of the next k16 step are read while this one multiplies, across stages too.
 // At the end the ring holds the float32 partial tiles, which are summed in a fixed order together
-// with the residual, rounded once and stored in whole rows.
+// with the residual, rounded once and stored in whole rows. Where several CTAs share a tile along K,
+// each leaves its partial tile in the workspace, and the last to arrive adds them in their order.
 #pragma once
 
 #include <atomic>
@@ -16,6 +18,7 @@
 #include "epilogue.cuh"
 #include "launch.h"
 #include "mma.cuh"
+#include "split.cuh"
 #include "stage.cuh"
 #include "tile_configs.h"
 
@@ -29,6 +32,7 @@ struct TileArguments {
   int64_t k;
   int token_tiles;
   int feature_tiles;
+  SplitWorkspace split;
 };
 
 struct TileIndex {
@@ -38,16 +42,16 @@ struct TileIndex {
 
 // CTAs run in order of their index: groups of 8 token tiles go through the features together, so
 // that a wave of CTAs covers a near-square piece of out and reads each operand few times from L2.
-__device__ __forceinline__ TileIndex tile_of_cta(int cta, int token_tiles, int feature_tiles) {
+__device__ __forceinline__ TileIndex tile_of(int index, int token_tiles, int feature_tiles) {
   constexpr int kGroup = 8;
-  const int group = int(cta / (int64_t(kGroup) * feature_tiles));
+  const int group = int(index / (int64_t(kGroup) * feature_tiles));
   const int first = group * kGroup;
   const int size = min(kGroup, token_tiles - first);
-  const int within = int(cta - int64_t(first) * feature_tiles);
+  const int within = int(index - int64_t(first) * feature_tiles);
   return {first + within % size, within / size};
 }
 
-template <typename T, int kTokens, int kFeatures, int kSlices, int kStages, int kWarpsF,
+template <typename T, int kWide, int kTokens, int kFeatures, int kSlices, int kStages, int kWarpsF,
           int kWarpsT, int kWarpsK>
 struct TileKernel {
   static constexpr int kThreads = 32 * kWarpsF * kWarpsT * kWarpsK;
@@ -55,23 +59,48 @@ struct TileKernel {
   static constexpr int kWarpTokens = kTokens / kWarpsT;
   static constexpr int kFragmentsF = kWarpFeatures / 16;
   static constexpr int kFragmentsT = kWarpTokens / 8;
+  static constexpr bool kTokenPairs = kFragmentsT % 2 == 0;
+  static constexpr int kStageK = kSlices * kSliceFeatures;
   static constexpr int kWeightBytes = kSlices * kFeatures * 128;
   static constexpr int kStageBytes = kWeightBytes + kSlices * kTokens * 128;
   static constexpr int kSharedBytes = kStages * kStageBytes;
   static constexpr int kSteps = kSlices / kWarpsK * 4;  // k16 steps of a stage for one warp
   static_assert(kSlices % kWarpsK == 0 && kWarpFeatures % 16 == 0 && kWarpTokens % 8 == 0);
-  static_assert(PartialTiles<kTokens, kFeatures, kWarpsK>::kBytes <= kSharedBytes);
+  using Partial = PartialTiles<kTokens, kFeatures, kWarpsK>;
+  static_assert(Partial::kBytes <= kSharedBytes);
 
+  template <int kRows>
+  using Fill = std::conditional_t<kWide != 0, WideFill<T, kRows, kSlices, kThreads>,
+                                  NarrowFill<T, kRows, kSlices, kThreads>>;
+  static constexpr int kWeightPasses = Fill<kFeatures>::kPasses;
+  // Wide copies of a stage are spread over the steps before the wait for the next one.
+  static constexpr int kFillParts = kWide != 0 ? kSteps - 1 : 1;
+  static constexpr int kPasses = kWeightPasses + Fill<kTokens>::kPasses;
+
+  Fill<kFeatures> weight_fill;
+  Fill<kTokens> token_fill;
+  int64_t fill_k;  // first input feature of the stage that is filled next
   uint32_t weight_fragment[2][kFragmentsF][4];
   uint32_t token_fragment[2][kFragmentsT][2];
   float sum[kFragmentsF][kFragmentsT][4];  // [16 features][8 tokens] pieces of the warp's tile
   int warp_f, warp_t, warp_k;
+  // Where this lane reads fragments in a stage: the row of its operand, and its chunk of the first
+  // step, already swizzled; step s of a slice lies at chunk ^ 2s.
+  uint32_t weight_row, weight_chunk, token_row, token_chunk;
 
   __device__ __forceinline__ void begin() {
-    const int warp = threadIdx.x / 32;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     warp_f = warp % kWarpsF;
     warp_t = warp / kWarpsF % kWarpsT;
     warp_k = warp / (kWarpsF * kWarpsT);
+    // weight: m16 rows = lanes 0-15, k halves = lane/16. tokens: n8 rows = lane%8, k halves =
+    // lane/8 %2, the next 8 tokens = lane/16.
+    weight_row = (warp_k * kFeatures + warp_f * kWarpFeatures + lane % 16) * 128;
+    weight_chunk = ((lane / 16) ^ (lane % 8)) << 4;
+    const int next_tokens = kTokenPairs ? lane / 16 * 8 : 0;
+    token_row =
+        kWeightBytes + (warp_k * kTokens + warp_t * kWarpTokens + lane % 8 + next_tokens) * 128;
+    token_chunk = ((lane / 8 % 2) ^ (lane % 8)) << 4;
 #pragma unroll
     for (int f = 0; f < kFragmentsF; ++f)
 #pragma unroll
@@ -80,25 +109,21 @@ struct TileKernel {
         for (int i = 0; i < 4; ++i) sum[f][t][i] = 0.0f;
   }
 
-  // Fragments of one k16 step from a full stage. weight: m16 rows = lanes 0-15, k halves = lane/16.
-  // tokens: n8 rows = lane%8, k halves = lane/8 %2, the next 8 tokens = lane/16.
+  // Fragments of one k16 step from a full stage.
   __device__ __forceinline__ void load_fragments(int buffer, uint32_t stage, int step) {
-    const int lane = threadIdx.x % 32;
-    const int slice = warp_k + step / 4 * kWarpsK;
-    const int chunk = step % 4 * 2;
-    const uint32_t weight = stage + slice * kFeatures * 128;
-    const uint32_t tokens = stage + kWeightBytes + slice * kTokens * 128;
+    const int slices = step / 4 * kWarpsK;
+    const uint32_t weight =
+        stage + weight_row + (weight_chunk ^ (step % 4 << 5)) + slices * (kFeatures * 128);
+    const uint32_t tokens =
+        stage + token_row + (token_chunk ^ (step % 4 << 5)) + slices * (kTokens * 128);
 #pragma unroll
-    for (int f = 0; f < kFragmentsF; ++f) {
-      const int row = warp_f * kWarpFeatures + f * 16 + lane % 16;
-      load_matrices(weight_fragment[buffer][f], weight + swizzled(row, chunk + lane / 16));
-    }
-    if constexpr (kFragmentsT % 2 == 0) {
+    for (int f = 0; f < kFragmentsF; ++f)
+      load_matrices(weight_fragment[buffer][f], weight + f * (16 * 128));
+    if constexpr (kTokenPairs) {
 #pragma unroll
       for (int t = 0; t < kFragmentsT; t += 2) {
-        const int row = warp_t * kWarpTokens + t * 8 + lane % 8 + lane / 16 * 8;
         uint32_t pair[4];
-        load_matrices(pair, tokens + swizzled(row, chunk + lane / 8 % 2));
+        load_matrices(pair, tokens + t * (8 * 128));
         token_fragment[buffer][t][0] = pair[0];
         token_fragment[buffer][t][1] = pair[1];
         token_fragment[buffer][t + 1][0] = pair[2];
@@ -106,10 +131,8 @@ struct TileKernel {
       }
     } else {
 #pragma unroll
-      for (int t = 0; t < kFragmentsT; ++t) {
-        const int row = warp_t * kWarpTokens + t * 8 + lane % 8;
-        load_matrices(token_fragment[buffer][t], tokens + swizzled(row, chunk + lane / 8 % 2));
-      }
+      for (int t = 0; t < kFragmentsT; ++t)
+        load_matrices(token_fragment[buffer][t], tokens + t * (8 * 128));
     }
   }
 
@@ -121,51 +144,85 @@ struct TileKernel {
         mma_16x8x16<T>(sum[f][t], weight_fragment[buffer][f], token_fragment[buffer][t]);
   }
 
-  // All steps of one stage: the fragments of the next step load while this one multiplies.
-  __device__ __forceinline__ void consume(uint32_t stage) {
-    load_fragments(0, stage, 0);
-#pragma unroll
-    for (int step = 0; step < kSteps; ++step) {
-      if (step + 1 < kSteps) load_fragments((step + 1) % 2, stage, step + 1);
-      multiply(step % 2);
+  __device__ __forceinline__ void begin_fill(int64_t k) {
+    const int left = int(min(int64_t(kStageK), k - fill_k));
+    weight_fill.begin_stage(left);
+    token_fill.begin_stage(left);
+  }
+
+  // Part `part` of `parts` of the two operands' copies into a stage.
+  __device__ __forceinline__ void fill(uint32_t stage, int part, int parts) {
+    constexpr int kTokenPasses = kPasses - kWeightPasses;
+    const int first = part * kPasses / parts, last = (part + 1) * kPasses / parts;
+    weight_fill.copy(stage, min(first, kWeightPasses), min(last, kWeightPasses));
+    token_fill.copy(stage + kWeightBytes, min(max(first - kWeightPasses, 0), kTokenPasses),
+                    max(last - kWeightPasses, 0));
+  }
+
+  __device__ __forceinline__ void end_fill() {
+    weight_fill.end_stage();
+    token_fill.end_stage();
+    fill_k += kStageK;
+  }
+
+  // The sum over `count` stages: weight and token rows × input features [fill_k, …).
+  __device__ __forceinline__ void accumulate(uint32_t ring, int count, int64_t k) {
+#pragma unroll 1
+    for (int index = 0; index < kStages - 1; ++index) {
+      if (index < count) {
+        begin_fill(k);
+        fill(ring + index * kStageBytes, 0, 1);
+        end_fill();
+      }
+      commit_copies();  // also when empty: the waits below count groups
     }
+    wait_copies<kStages - 2>();  // this thread's copies into the first stage have landed
+    __syncthreads();             // everybody's have
+    load_fragments(0, ring, 0);
+
+    const uint32_t end = ring + kSharedBytes;
+    uint32_t stage = ring, free_stage = end - kStageBytes;
+    for (int index = 0; index < count; ++index) {
+      const bool filling = index + kStages - 1 < count;
+      const uint32_t next = stage + kStageBytes == end ? ring : stage + kStageBytes;
+      if (filling) begin_fill(k);
+#pragma unroll
+      for (int step = 0; step < kSteps; ++step) {
+        if (step == kSteps - 1) {
+          commit_copies();
+          wait_copies<kStages - 2>();  // this thread's copies into the next stage have landed
+          __syncthreads();  // everybody's have, and everybody has read this stage: it is free
+        }
+        load_fragments((step + 1) % 2, step == kSteps - 1 ? next : stage, (step + 1) % kSteps);
+        if (filling && step < kFillParts) fill(free_stage, step, kFillParts);
+        multiply(step % 2);
+      }
+      if (filling) end_fill();
+      free_stage = stage;
+      stage = next;
+    }
+    wait_copies<0>();
+    __syncthreads();  // all reads of the ring are done: it may hold the partial tiles
   }
 
   __device__ __forceinline__ void run(const TileArguments<T>& args) {
     const PlantedDelay delay;
     extern __shared__ __align__(128) unsigned char ring[];
-    const uint32_t ring_address = uint32_t(__cvta_generic_to_shared(ring));
-    const TileIndex tile = tile_of_cta(blockIdx.x, args.token_tiles, args.feature_tiles);
+    const int tiles = args.token_tiles * args.feature_tiles;
+    const int part = args.split.count > 1 ? int(blockIdx.x) / tiles : 0;
+    const int tile_index = int(blockIdx.x) - part * tiles;
+    const TileIndex tile = tile_of(tile_index, args.token_tiles, args.feature_tiles);
     const int64_t first_token = int64_t(tile.token) * kTokens;
     const int64_t first_feature = int64_t(tile.feature) * kFeatures;
-    constexpr int kStageK = kSlices * kSliceFeatures;
-    const int stage_count = int((args.k + kStageK - 1) / kStageK);
+    const StageRange stages = stages_of((args.k + kStageK - 1) / kStageK, part, args.split.count);
 
     begin();
-    auto fill = [&](int index) {
-      if (index < stage_count) {
-        const uint32_t stage = ring_address + uint32_t(index % kStages) * kStageBytes;
-        const int64_t k = int64_t(index) * kStageK;
-        fill_stage<T, kFeatures, kSlices, kThreads>(stage, args.weight, first_feature, k, args.k);
-        fill_stage<T, kTokens, kSlices, kThreads>(stage + kWeightBytes, args.attn_output,
-                                                  first_token, k, args.k);
-      }
-      commit_copies();  // also when empty: the waits below count groups
-    };
-
-#pragma unroll
-    for (int index = 0; index < kStages - 1; ++index) fill(index);
+    fill_k = stages.first * kStageK;
+    weight_fill.begin(args.weight, first_feature, fill_k);
+    token_fill.begin(args.attn_output, first_token, fill_k);
     prefetch_residual<T, kTokens, kFeatures, kThreads>(args.epilogue, first_token, first_feature);
-    for (int index = 0; index < stage_count; ++index) {
-      wait_copies<kStages - 2>();  // this thread's copies into stage `index` have landed
-      __syncthreads();  // everybody's have; and everybody has read the stage refilled just below
-      fill(index + kStages - 1);
-      consume(ring_address + uint32_t(index % kStages) * kStageBytes);
-    }
-    wait_copies<0>();
-    __syncthreads();  // all reads of the ring are done: it may hold the partial tiles
+    accumulate(uint32_t(__cvta_generic_to_shared(ring)), stages.count, args.k);
 
-    using Partial = PartialTiles<kTokens, kFeatures, kWarpsK>;
     float* partial = reinterpret_cast<float*>(ring);
 #pragma unroll
     for (int f = 0; f < kFragmentsF; ++f)
@@ -174,26 +231,24 @@ struct TileKernel {
         Partial::put(partial, warp_k, warp_t * kWarpTokens + t * 8,
                      warp_f * kWarpFeatures + f * 16, sum[f][t]);
     __syncthreads();  // the partial tiles are whole before anybody sums them
-    Partial::template finish<T, kThreads>(partial, args.epilogue, first_token, first_feature);
+
+    using Finish = TileFinish<T, kTokens, kFeatures, kThreads>;
+    const Finish finish{args.epilogue, first_token, first_feature};
+    const typename Partial::Sum sum_of{partial};
+    if (args.split.count == 1) return finish.store(sum_of);
+    float* tiles_of_parts = args.split.partials + int64_t(tile_index) * args.split.count *
+                                                      (kTokens * kFeatures);
+    finish.leave(sum_of, tiles_of_parts + part * (kTokens * kFeatures));
+    if (arrived_last(args.split, tile_index))
+      finish.store(SplitSum<kTokens, kFeatures>{tiles_of_parts, args.split.count});
   }
 };
 
 template <typename T, int... kConfig>
-__global__ void __launch_bounds__(TileKernel<T, kConfig...>::kThreads)
+__global__ void __launch_bounds__(TileKernel<T, kConfig...>::kThreads, 1)
     mma_tile_kernel(const __grid_constant__ TileArguments<T> args) {
   TileKernel<T, kConfig...> kernel;
   kernel.run(args);
-}
-
-template <typename T>
-Operand<T> make_operand(const Rows& rows, int64_t count, int64_t columns) {
-  const auto address = reinterpret_cast<uintptr_t>(rows.data);
-  auto aligned = [&](int bytes) {
-    return address % bytes == 0 && columns * 2 % bytes == 0 &&
-           (count == 1 || rows.row_stride * 2 % bytes == 0);
-  };
-  return {static_cast<const T*>(rows.data), rows.row_stride, count,
-          aligned(16) ? 16 : aligned(4) ? 4 : 2};
 }
 
 // A kernel may use more than 48 KiB of shared memory once it has been said for that device.
@@ -214,17 +269,22 @@ class SharedMemoryOptIn {
 
 template <typename T, int... kConfig>
 void launch_config(const Plan& plan, const Problem& problem, const DeviceLimits& device,
-                   cudaStream_t stream) {
+                   void* workspace, cudaStream_t stream) {
   using Kernel = TileKernel<T, kConfig...>;
   const Sizes& sizes = problem.sizes;
   const TileConfig& config = kTileConfigs[plan.config];
   const auto kernel = reinterpret_cast<const void*>(&mma_tile_kernel<T, kConfig...>);
-  TileArguments<T> args{make_operand<T>(problem.weight, sizes.n, sizes.k),
-                        make_operand<T>(problem.attn_output, sizes.m, sizes.k),
-                        make_epilogue<T>(problem),
-                        sizes.k,
-                        int((sizes.m + config.tokens - 1) / config.tokens),
-                        int((sizes.n + config.features - 1) / config.features)};
+  const Alignment alignment = alignment_of(problem, dtype_of<T>());
+  TileArguments<T> args{
+      {static_cast<const T*>(problem.weight.data), problem.weight.row_stride, sizes.n,
+       alignment.weight},
+      {static_cast<const T*>(problem.attn_output.data), problem.attn_output.row_stride, sizes.m,
+       alignment.attn_output},
+      make_epilogue<T>(problem, alignment),
+      sizes.k,
+      int((sizes.m + config.tokens - 1) / config.tokens),
+      int((sizes.n + config.features - 1) / config.features),
+      split_workspace(plan, workspace)};
   static SharedMemoryOptIn opt_in;
   check_cuda(opt_in.once(kernel, Kernel::kSharedBytes, device.ordinal), "cudaFuncSetAttribute",
              sizes);
@@ -237,12 +297,12 @@ void launch_config(const Plan& plan, const Problem& problem, const DeviceLimits&
 // Launches the configuration that the plan names.
 template <typename T>
 void launch_mma_tile(const Plan& plan, const Problem& problem, const DeviceLimits& device,
-                     cudaStream_t stream) {
-  using Launch = void (*)(const Plan&, const Problem&, const DeviceLimits&, cudaStream_t);
+                     void* workspace, cudaStream_t stream) {
+  using Launch = void (*)(const Plan&, const Problem&, const DeviceLimits&, void*, cudaStream_t);
 #define FUSED_O_PROJ_LAUNCH(...) &launch_config<T, __VA_ARGS__>,
   static constexpr Launch kLaunches[] = {FUSED_O_PROJ_TILE_CONFIGS(FUSED_O_PROJ_LAUNCH)};
 #undef FUSED_O_PROJ_LAUNCH
-  kLaunches[plan.config](plan, problem, device, stream);
+  kLaunches[plan.config](plan, problem, device, workspace, stream);
 }
 
 }  // namespace fused_o_proj

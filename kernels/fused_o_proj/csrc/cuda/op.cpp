@@ -5,6 +5,7 @@
 
 #include "../arguments.h"
 #include "../framework.h"
+#include "../plan.h"
 #include "device.h"
 #include "launch.h"
 
@@ -25,6 +26,23 @@ cudaStream_t current_stream(int32_t device) {
     TORCH_ERROR_CODE_CHECK(aoti_torch_get_current_cuda_stream(device, &stream));
   });
   return static_cast<cudaStream_t>(stream);
+}
+
+// plan_cuda takes microseconds, as long as the rest of a launch; a model repeats few shapes.
+const Plan& remembered_plan(const Request& request) {
+  struct Entry {
+    Request request;
+    Plan plan;
+  };
+  thread_local Entry entries[64];  // a request has one place; whoever comes there later has it
+  const Sizes& sizes = request.sizes;
+  const uint64_t mixed = (uint64_t(sizes.m) * 31 + uint64_t(sizes.n)) * 31 + uint64_t(sizes.k);
+  Entry& entry = entries[(mixed * 0x9e3779b97f4a7c15ull) >> 58];
+  if (!(entry.request == request)) {
+    entry.plan = plan_cuda(request);
+    entry.request = request;
+  }
+  return entry.plan;
 }
 
 // An input with unit inner stride: the tensor itself, or a copy that lives as long as this. A copy is
@@ -48,16 +66,42 @@ class ReadableRows {
   Rows rows_;
 };
 
+// Memory for one launch from torch's pool of the current stream, with whatever it holds; freed into
+// that pool again, where nothing can reuse it before the launch has run. Calls on other streams and
+// captured ones get other memory.
+class Workspace {
+ public:
+  Workspace(int64_t bytes, int32_t device) {
+    if (bytes == 0) return;
+    const int64_t stride = 1;
+    AtenTensorHandle handle = nullptr;
+    during("allocating the workspace of a split along K", [&] {
+      TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(1, &bytes, &stride, aoti_torch_dtype_uint8(),
+                                                      aoti_torch_device_type_cuda(), device,
+                                                      &handle));
+    });
+    tensor_ = Tensor(handle);
+    data_ = tensor_.mutable_data_ptr();
+  }
+
+  void* data() const { return data_; }
+
+ private:
+  Tensor tensor_;
+  void* data_ = nullptr;
+};
+
 void launch(const Plan& plan, const Problem& problem, Dtype dtype, const DeviceLimits& device,
-            cudaStream_t stream) {
+            void* workspace, cudaStream_t stream) {
   switch (plan.family) {
     case Family::kNone:
     case Family::kCpuLinear: return;
     case Family::kSimtTile:
     case Family::kSimtRows: return launch_simt_float32(plan, problem, device, stream);
     case Family::kMmaTile:
-      if (dtype == Dtype::kBFloat16) return launch_mma_tile_bfloat16(plan, problem, device, stream);
-      return launch_mma_tile_float16(plan, problem, device, stream);
+      if (dtype == Dtype::kBFloat16)
+        return launch_mma_tile_bfloat16(plan, problem, device, workspace, stream);
+      return launch_mma_tile_float16(plan, problem, device, workspace, stream);
   }
 }
 
@@ -70,8 +114,9 @@ void run(const Tensor& attn_output, const Tensor& residual, const Tensor& weight
   const ReadableRows attn_rows(attn_output), residual_rows(residual), weight_rows(weight);
   const Problem problem{sizes, attn_rows.get(), weight_rows.get(), residual_rows.get(),
                         *as_rows(out)};
-  const Plan plan = plan_cuda({sizes, dtype, alignment_of(problem, dtype), device});
-  launch(plan, problem, dtype, device, current_stream(out.get_device_index()));
+  const Plan& plan = remembered_plan({sizes, dtype, alignment_of(problem, dtype), device});
+  const Workspace workspace(workspace_bytes(plan), out.get_device_index());
+  launch(plan, problem, dtype, device, workspace.data(), current_stream(out.get_device_index()));
 }
 
 Tensor o_proj_residual_cuda(const Tensor& attn_output, const Tensor& residual,

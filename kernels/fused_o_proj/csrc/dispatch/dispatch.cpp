@@ -63,6 +63,23 @@ Alignment contiguous_alignment(const Sizes& sizes, Dtype dtype) {
   return alignment_of(problem, dtype);
 }
 
+bool operator==(const Request& a, const Request& b) {
+  return a.sizes.m == b.sizes.m && a.sizes.n == b.sizes.n && a.sizes.k == b.sizes.k &&
+         a.dtype == b.dtype && a.device.ordinal == b.device.ordinal &&
+         a.alignment.attn_output == b.alignment.attn_output &&
+         a.alignment.weight == b.alignment.weight && a.alignment.residual == b.alignment.residual &&
+         a.alignment.out == b.alignment.out;
+}
+
+int64_t split_partial_bytes(const Plan& plan) {
+  return plan.split_k == 1 ? 0 : plan.ctas * plan.tile_m * plan.tile_n * int64_t(sizeof(float));
+}
+
+int64_t workspace_bytes(const Plan& plan) {
+  const int64_t states = plan.split_k == 1 ? 0 : plan.ctas / plan.split_k * int64_t(8);
+  return split_partial_bytes(plan) + states;
+}
+
 Plan plan_cuda(const Request& request) {
   check_device(request.device);
   if (request.sizes.m == 0 || request.sizes.n == 0) return {};
