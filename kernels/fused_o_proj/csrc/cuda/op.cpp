@@ -9,10 +9,14 @@
 #include "device.h"
 #include "launch.h"
 
-// Declared here because the headers of a torch without CUDA leave it out, and weak because that
-// torch has no such function; a torch with CUDA always has it.
+// Declared here because the headers of a torch without CUDA leave them out, and weak because that
+// torch has no such functions; a torch with CUDA always has them, from 2.10 on.
 extern "C" __attribute__((weak)) AOTITorchError aoti_torch_get_current_cuda_stream(
     int32_t device_index, void** ret_stream);
+extern "C" __attribute__((weak)) AOTITorchError aoti_torch_cuda_caching_allocator_raw_alloc(
+    uint64_t nbytes, void** ret_ptr);
+extern "C" __attribute__((weak)) AOTITorchError aoti_torch_cuda_caching_allocator_raw_delete(
+    void* ptr);
 
 namespace fused_o_proj {
 namespace {
@@ -66,28 +70,31 @@ class ReadableRows {
   Rows rows_;
 };
 
-// Memory for one launch from torch's pool of the current stream, with whatever it holds; freed into
-// that pool again, where nothing can reuse it before the launch has run. Calls on other streams and
-// captured ones get other memory.
+// Memory for one launch from torch's pool of the current device and stream, with whatever it holds;
+// freed into that pool again, where nothing can reuse it before the launch has run. Calls on other
+// streams and captured ones get other memory. It is no tensor: making one takes the host as long as
+// the rest of the launch.
 class Workspace {
  public:
-  Workspace(int64_t bytes, int32_t device) {
+  explicit Workspace(int64_t bytes) {
     if (bytes == 0) return;
-    const int64_t stride = 1;
-    AtenTensorHandle handle = nullptr;
+    if (aoti_torch_cuda_caching_allocator_raw_alloc == nullptr)
+      throw std::runtime_error(
+          "fused_o_proj.o_proj_residual: this torch offers no CUDA memory (older than 2.10?)");
     during("allocating the workspace of a split along K", [&] {
-      TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(1, &bytes, &stride, aoti_torch_dtype_uint8(),
-                                                      aoti_torch_device_type_cuda(), device,
-                                                      &handle));
+      TORCH_ERROR_CODE_CHECK(
+          aoti_torch_cuda_caching_allocator_raw_alloc(uint64_t(bytes), &data_));
     });
-    tensor_ = Tensor(handle);
-    data_ = tensor_.mutable_data_ptr();
   }
+  ~Workspace() {
+    if (data_ != nullptr) aoti_torch_cuda_caching_allocator_raw_delete(data_);
+  }
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
 
   void* data() const { return data_; }
 
  private:
-  Tensor tensor_;
   void* data_ = nullptr;
 };
 
@@ -115,7 +122,7 @@ void run(const Tensor& attn_output, const Tensor& residual, const Tensor& weight
   const Problem problem{sizes, attn_rows.get(), weight_rows.get(), residual_rows.get(),
                         *as_rows(out)};
   const Plan& plan = remembered_plan({sizes, dtype, alignment_of(problem, dtype), device});
-  const Workspace workspace(workspace_bytes(plan), out.get_device_index());
+  const Workspace workspace(workspace_bytes(plan));
   launch(plan, problem, dtype, device, workspace.data(), current_stream(out.get_device_index()));
 }
 
