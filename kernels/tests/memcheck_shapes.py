@@ -2,9 +2,10 @@
 
 Usage: compute-sanitizer --tool memcheck --error-exitcode 1 python kernels/tests/memcheck_shapes.py [COUNT]
 
-The pool of memory that split tiles take their workspace from is filled with NaN first: whoever read what
-no CTA has left there would be found by the reference. (initcheck itself would report the arrival words,
-which are read as they are found, on purpose.)
+The pool of memory that split tiles take their workspace from is filled with NaN first, small blocks and
+large ones: the arrival words are read as they are found, on purpose, which initcheck would report of memory
+that nothing was ever written to; and whoever read a partial sum that no CTA has left would be found by the
+reference.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ import sys
 
 import torch
 
-from fused_o_proj import o_proj_residual
+from fused_o_proj import explain, o_proj_residual
 from fused_o_proj.reference import check
 
 TOKENS = (1, 2, 7, 8, 9, 16, 17, 31, 33, 63, 65, 129)
 FEATURES = ((1, 1), (7, 65), (33, 63), (65, 1030), (127, 40), (264, 200), (129, 264))
-SPLIT = ((9, 64, 4096), (130, 264, 1032), (130, 264, 1030), (70, 100, 1029))
+SPLIT = ((9, 64, 4096), (130, 264, 2056), (130, 264, 2054), (70, 100, 2053))
 DTYPES = (torch.bfloat16, torch.float16, torch.float32)
 COUNT = 60
 
@@ -31,11 +32,20 @@ def shape(number: int) -> tuple[int, int, int]:
     return TOKENS[number % len(TOKENS)], n, k
 
 
+def fill_the_pool(device: torch.device) -> None:
+    """Leave 32 MiB of the allocator's small blocks and 128 MiB of large ones behind, all of it NaN."""
+    sizes = [2**18] * 32 + [2**25]  # float32; held together, so that no block is taken twice
+    blocks = [torch.full((size,), float("nan"), device=device) for size in sizes]
+    torch.cuda.synchronize()
+    del blocks
+
+
 def main() -> int:
     device = torch.device("cuda")
     count = int(sys.argv[1]) if len(sys.argv) > 1 else COUNT
-    torch.full((2**25,), float("nan"), device=device)
-    torch.full((2**18,), float("nan"), device=device)
+    fill_the_pool(device)
+    for m, n, k in SPLIT:
+        assert explain(((m, k), (m, n), (n, k)), torch.bfloat16, device)["split_k"] > 1
     for number in range(count):
         m, n, k = shape(number)
         dtype = DTYPES[number % len(DTYPES)]

@@ -59,7 +59,7 @@ def test_every_mode(
     make_inputs: Callable[..., Any],
     check_mode: Callable[..., None],
 ) -> None:
-    for m, n, k in ((3, 40, 72), (33, 72, 40), (70, 130, 264), (129, 256, 64)):
+    for m, n, k in ((3, 40, 72), (33, 72, 40), (70, 130, 264), (129, 256, 64), (140, 72, 2048), (9, 40, 2052)):
         check_mode(mode, make_inputs(m, n, k, dtype, device))
 
 

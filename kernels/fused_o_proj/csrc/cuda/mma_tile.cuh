@@ -65,6 +65,7 @@ struct TileKernel {
   static constexpr int kStageBytes = kWeightBytes + kSlices * kTokens * 128;
   static constexpr int kSharedBytes = kStages * kStageBytes;
   static constexpr int kSteps = kSlices / kWarpsK * 4;  // k16 steps of a stage for one warp
+  static_assert(kSteps % 2 == 0, "the last step's fragments are in buffer 1");
   static_assert(kSlices % kWarpsK == 0 && kWarpFeatures % 16 == 0 && kWarpTokens % 8 == 0);
   using Partial = PartialTiles<kTokens, kFeatures, kWarpsK>;
   static_assert(Partial::kBytes <= kSharedBytes);
@@ -73,7 +74,7 @@ struct TileKernel {
   using Fill = std::conditional_t<kWide != 0, WideFill<T, kRows, kSlices, kThreads>,
                                   NarrowFill<T, kRows, kSlices, kThreads>>;
   static constexpr int kWeightPasses = Fill<kFeatures>::kPasses;
-  // Wide copies of a stage are spread over the steps before the wait for the next one.
+  // Wide copies of a stage are spread over all steps but the last.
   static constexpr int kFillParts = kWide != 0 ? kSteps - 1 : 1;
   static constexpr int kPasses = kWeightPasses + Fill<kTokens>::kPasses;
 
@@ -107,6 +108,12 @@ struct TileKernel {
       for (int t = 0; t < kFragmentsT; ++t)
 #pragma unroll
         for (int i = 0; i < 4; ++i) sum[f][t][i] = 0.0f;
+#pragma unroll
+    for (int f = 0; f < kFragmentsF; ++f)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) weight_fragment[1][f][i] = 0;
+#pragma unroll
+    for (int t = 0; t < kFragmentsT; ++t) token_fragment[1][t][0] = token_fragment[1][t][1] = 0;
   }
 
   // Fragments of one k16 step from a full stage.
@@ -176,31 +183,31 @@ struct TileKernel {
       }
       commit_copies();  // also when empty: the waits below count groups
     }
-    wait_copies<kStages - 2>();  // this thread's copies into the first stage have landed
-    __syncthreads();             // everybody's have
-    load_fragments(0, ring, 0);
 
+    // A stage's last step multiplies after the barrier of the next stage, whose first fragments are
+    // read meanwhile. (Placed before the barrier, the compiler would leave nothing to read them
+    // under.) The first time around the fragments are zeros.
     const uint32_t end = ring + kSharedBytes;
     uint32_t stage = ring, free_stage = end - kStageBytes;
     for (int index = 0; index < count; ++index) {
+      wait_copies<kStages - 2>();  // this thread's copies into the stage have landed
+      __syncthreads();  // everybody's have, and everybody has read the stage before: it is free
       const bool filling = index + kStages - 1 < count;
-      const uint32_t next = stage + kStageBytes == end ? ring : stage + kStageBytes;
       if (filling) begin_fill(k);
+      load_fragments(0, stage, 0);
+      multiply(1);
 #pragma unroll
-      for (int step = 0; step < kSteps; ++step) {
-        if (step == kSteps - 1) {
-          commit_copies();
-          wait_copies<kStages - 2>();  // this thread's copies into the next stage have landed
-          __syncthreads();  // everybody's have, and everybody has read this stage: it is free
-        }
-        load_fragments((step + 1) % 2, step == kSteps - 1 ? next : stage, (step + 1) % kSteps);
+      for (int step = 0; step < kSteps - 1; ++step) {
+        load_fragments((step + 1) % 2, stage, step + 1);
         if (filling && step < kFillParts) fill(free_stage, step, kFillParts);
         multiply(step % 2);
       }
       if (filling) end_fill();
+      commit_copies();
       free_stage = stage;
-      stage = next;
+      stage = stage + kStageBytes == end ? ring : stage + kStageBytes;
     }
+    multiply(1);
     wait_copies<0>();
     __syncthreads();  // all reads of the ring are done: it may hold the partial tiles
   }

@@ -11,15 +11,15 @@ namespace fused_o_proj {
 //          stages: pipeline stages in shared memory.
 //          warps_f × warps_t × warps_k: how the warps share the tile and, along K, the slices.
 // Shared memory = (tokens + features) × slices × 128 B × stages: at most 99 KiB, the limit of
-// sm_86 and sm_89, except for 128 × 256 (144 KiB), which is for GPUs that have it.
+// sm_86 and sm_89, except for 128 × 192 and 128 × 256 (160 and 144 KiB), for GPUs that have it.
 // A warp holds at most 64 × 64 of a tile: 128 of a thread's 255 registers.
 #define FUSED_O_PROJ_TILE_CONFIGS(X) \
-  X(1, 8, 32, 4, 4, 1, 1, 4)         \
   X(1, 16, 32, 4, 4, 1, 1, 4)        \
   X(1, 32, 64, 2, 4, 2, 1, 2)        \
   X(1, 64, 64, 2, 3, 2, 1, 2)        \
   X(1, 64, 128, 1, 4, 2, 2, 1)       \
   X(1, 128, 128, 1, 3, 2, 2, 1)      \
+  X(1, 128, 192, 1, 4, 4, 2, 1)      \
   X(1, 128, 256, 1, 3, 4, 2, 1)      \
   X(0, 16, 32, 4, 4, 1, 1, 4)        \
   X(0, 64, 64, 2, 3, 2, 1, 2)        \
