@@ -20,6 +20,9 @@ KERNELS = Path(__file__).resolve().parent.parent
 SOURCE_LIST = KERNELS / "sources.txt"
 CSRC = KERNELS / "fused_o_proj" / "csrc"
 LIBRARY = "libfused_o_proj.so"
+DECODE_ARCH = "90a"
+"""The architecture without which the decode kernel is left out of the dispatch."""
+
 TARGET_VERSION = f"0x{TORCH_TARGET[0]:02x}{TORCH_TARGET[1]:02x}000000000000"
 
 
@@ -118,6 +121,8 @@ def _compile_command(plan: Plan, source: Path, target: Path) -> list[str]:
     cxx.append(f"-ffile-prefix-map={KERNELS}=kernels")
     if plan.tools.cuda_root is not None:
         defines.append("-DFUSED_O_PROJ_WITH_CUDA")
+        if any(arch.startswith(DECODE_ARCH) for arch in plan.settings.archs):
+            defines.append("-DFUSED_O_PROJ_WITH_SM_90A")
         torch_flags.append(f"-isystem{plan.tools.cuda_root / 'include'}")
     return [*cxx, *defines, *torch_flags, *paths]
 

@@ -119,13 +119,58 @@ def test_too_many_tiles() -> None:
         planned(2**40, 2**12, 16, torch.bfloat16, H200)
 
 
+few = st.integers(17, 128)
+
+
+@settings(max_examples=1000, deadline=None)
+@given(few, st.integers(1, 5000).map(lambda n: 4 * n), sizes.map(lambda k: 8 * k), st.sampled_from(HALVES))
+def test_hopper_streams_the_weight_for_few_tokens(m: int, n: int, k: int, dtype: torch.dtype) -> None:
+    plan = planned(m, n, k, dtype, H200, 16)
+    tiles = ceil_div(n, 64)
+    if k < 64 or plan["kernel"] == "mma_tile":
+        assert k < 64 or tiles * 8 < 2 * H200.sm_count, "a part of K for an eighth of a quarter of the SMs"
+        return
+    assert plan["kernel"] == "decode"
+    tile_m, tile_n, tile_k = plan["tile"]
+    assert (tile_m, tile_n) == (next(tokens for tokens in (32, 64, 128) if m <= tokens), 64)
+    assert plan["split_k"] in (1, 2, 4, 8)  # CTAs of a cluster
+    assert plan["split_k"] * tile_k <= max(k + tile_k - 1, tile_k)  # each has a part of K
+    assert plan["workspace_bytes"] == 0
+    assert plan["split_k"] == 1 or plan["ctas"] <= H200.sm_count
+    assert plan["stages"] * (tile_m + tile_n) * tile_k * 2 + 1024 <= H200.shared_memory_per_cta_bytes
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "k", "gpu", "alignment"),
+    [
+        (16, 4096, 4096, H200, 16),  # the portable kernel is as fast
+        (129, 4096, 4096, H200, 16),
+        (64, 4096, 4096, A100, 16),
+        (64, 4096, 4096, B200, 16),
+        (64, 4096, 4096, H200, 8),  # TMA wants rows at multiples of 16 bytes
+        (64, 4098, 4096, H200, 16),  # features are stored four at a time
+        (64, 4096, 56, H200, 16),
+        (64, 128, 4096, H200, 16),  # two tiles: 16 parts of K are not enough for so many SMs
+    ],
+)
+def test_what_the_decode_kernel_does_not_serve(m: int, n: int, k: int, gpu: Gpu, alignment: int) -> None:
+    assert planned(m, n, k, torch.bfloat16, gpu, alignment)["kernel"] == "mma_tile"
+
+
+def test_a_cluster_shares_k_where_tiles_are_few() -> None:
+    """What was fastest in the sweep on an H200."""
+    parts = {n: planned(64, n, 4096, torch.bfloat16, H200)["split_k"] for n in (2560, 2880, 3584, 4096, 8192)}
+    assert parts == {2560: 2, 2880: 2, 3584: 2, 4096: 1, 8192: 1}
+    assert planned(128, 4096, 4096, torch.bfloat16, H200)["split_k"] == 2
+
+
 @settings(max_examples=1000, deadline=None)
 @given(sizes, sizes, sizes, st.sampled_from(HALVES), st.sampled_from(GPUS))
 def test_a_split_has_its_workspace_and_few_tiles(m: int, n: int, k: int, dtype: torch.dtype, gpu: Gpu) -> None:
     plan = planned(m, n, k, dtype, gpu)
     tile_m, tile_n, tile_k = plan["tile"]
     tiles = ceil_div(m, tile_m) * ceil_div(n, tile_n)
-    if plan["split_k"] == 1:
+    if plan["split_k"] == 1 or plan["kernel"] == "decode":
         assert plan["workspace_bytes"] == 0
         return
     assert plan["workspace_bytes"] == tiles * (plan["split_k"] * tile_m * tile_n * 4 + 8)

@@ -75,6 +75,15 @@ def test_every_promised_architecture_has_every_kernel(resources: dict[tuple[str,
     assert all(names == portable[0] for names in portable)
 
 
+def test_hopper_has_its_own_kernel_and_the_others_an_empty_one(
+    resources: dict[tuple[str, str], dict[str, int]],
+) -> None:
+    registers = {(arch, name): used["REG"] for (arch, name), used in resources.items() if "decode_kernel" in name}
+    assert {arch for arch, _ in registers} == set(ARCHS.values())
+    for (arch, _), count in registers.items():
+        assert (count > 32) == (arch == "sm_90a")
+
+
 def test_no_kernel_spills(resources: dict[tuple[str, str], dict[str, int]]) -> None:
     spilled = {key: used for key, used in resources.items() if used["STACK"] > 0 or used["LOCAL"] > 0}
     assert not spilled

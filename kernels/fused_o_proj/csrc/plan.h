@@ -11,7 +11,7 @@
 namespace fused_o_proj {
 
 // The kernel families; csrc/dispatch has a file for each that runs on CUDA.
-enum class Family { kNone, kCpuLinear, kMmaTile, kSimtTile, kSimtRows };
+enum class Family { kNone, kCpuLinear, kDecode, kMmaTile, kSimtTile, kSimtRows };
 
 const char* family_name(Family family);
 
@@ -37,7 +37,8 @@ struct Plan {
 // The most CTAs that share a tile: more would spend their time on partial tiles.
 constexpr int kMaxSplit = 16;
 
-// Memory that a launch needs beside its arguments, in bytes, with any contents; 0 without a split.
+// Memory that a launch needs beside its arguments, in bytes, with any contents; 0 without a split and
+// for a cluster's.
 // First the float32 partial tiles of all CTAs, split_partial_bytes of them, then 8 bytes a tile.
 int64_t split_partial_bytes(const Plan& plan);
 int64_t workspace_bytes(const Plan& plan);

@@ -7,6 +7,12 @@
 
 namespace fused_o_proj {
 
+// 17 to 128 tokens on sm_90a; plan.config is the row of kDecodeConfigs.
+void launch_decode_bfloat16(const Plan& plan, const Problem& problem, const DeviceLimits& device,
+                            cudaStream_t stream);
+void launch_decode_float16(const Plan& plan, const Problem& problem, const DeviceLimits& device,
+                           cudaStream_t stream);
+
 // Tensor cores; plan.config is the row of kTileConfigs. `workspace`: workspace_bytes(plan) of the
 // device's memory that nobody else uses until the launch has run. Throws what check_cuda throws.
 void launch_mma_tile_bfloat16(const Plan& plan, const Problem& problem, const DeviceLimits& device,

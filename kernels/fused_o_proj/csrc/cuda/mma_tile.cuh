@@ -11,13 +11,12 @@
 // each leaves its partial tile in the workspace, and the last to arrive adds them in their order.
 #pragma once
 
-#include <atomic>
-
 #include "check.h"
 #include "delay.cuh"
 #include "epilogue.cuh"
 #include "launch.h"
 #include "mma.cuh"
+#include "opt_in.h"
 #include "split.cuh"
 #include "stage.cuh"
 #include "tile_configs.h"
@@ -257,22 +256,6 @@ __global__ void __launch_bounds__(TileKernel<T, kConfig...>::kThreads, 1)
   TileKernel<T, kConfig...> kernel;
   kernel.run(args);
 }
-
-// A kernel may use more than 48 KiB of shared memory once it has been said for that device.
-class SharedMemoryOptIn {
- public:
-  cudaError_t once(const void* kernel, int bytes, int device) {
-    const uint64_t bit = device < 64 ? uint64_t(1) << device : 0;
-    if (done_.load(std::memory_order_relaxed) & bit) return cudaSuccess;
-    const cudaError_t error =
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-    if (error == cudaSuccess) done_.fetch_or(bit, std::memory_order_relaxed);
-    return error;
-  }
-
- private:
-  std::atomic<uint64_t> done_{0};  // one bit a device; beyond 64 devices it is said every time
-};
 
 template <typename T, int... kConfig>
 void launch_config(const Plan& plan, const Problem& problem, const DeviceLimits& device,

@@ -105,6 +105,9 @@ void launch(const Plan& plan, const Problem& problem, Dtype dtype, const DeviceL
     case Family::kCpuLinear: return;
     case Family::kSimtTile:
     case Family::kSimtRows: return launch_simt_float32(plan, problem, device, stream);
+    case Family::kDecode:
+      if (dtype == Dtype::kBFloat16) return launch_decode_bfloat16(plan, problem, device, stream);
+      return launch_decode_float16(plan, problem, device, stream);
     case Family::kMmaTile:
       if (dtype == Dtype::kBFloat16)
         return launch_mma_tile_bfloat16(plan, problem, device, workspace, stream);

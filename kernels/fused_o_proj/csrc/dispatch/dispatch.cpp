@@ -9,7 +9,7 @@ namespace fused_o_proj {
 namespace {
 
 // From the most special to the most general; the last ones serve everything of their dtypes.
-constexpr PlanFamily kFamilies[] = {plan_simt, plan_mma_tile};
+constexpr PlanFamily kFamilies[] = {plan_simt, plan_decode, plan_mma_tile};
 
 constexpr int kOldestCapability = 80;
 
@@ -33,6 +33,7 @@ const char* family_name(Family family) {
   switch (family) {
     case Family::kNone: return "none";
     case Family::kCpuLinear: return "cpu_linear";
+    case Family::kDecode: return "decode";
     case Family::kMmaTile: return "mma_tile";
     case Family::kSimtTile: return "simt_tile";
     case Family::kSimtRows: return "simt_rows";
@@ -71,12 +72,17 @@ bool operator==(const Request& a, const Request& b) {
          a.alignment.out == b.alignment.out;
 }
 
+// CTAs of a decode cluster find each other's sums in shared memory.
+static bool shares_by_workspace(const Plan& plan) {
+  return plan.split_k > 1 && plan.family != Family::kDecode;
+}
+
 int64_t split_partial_bytes(const Plan& plan) {
-  return plan.split_k == 1 ? 0 : plan.ctas * plan.tile_m * plan.tile_n * int64_t(sizeof(float));
+  return !shares_by_workspace(plan) ? 0 : plan.ctas * plan.tile_m * plan.tile_n * int64_t(sizeof(float));
 }
 
 int64_t workspace_bytes(const Plan& plan) {
-  const int64_t states = plan.split_k == 1 ? 0 : plan.ctas / plan.split_k * int64_t(8);
+  const int64_t states = !shares_by_workspace(plan) ? 0 : plan.ctas / plan.split_k * int64_t(8);
   return split_partial_bytes(plan) + states;
 }
 

@@ -13,6 +13,7 @@ constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 using PlanFamily = std::optional<Plan> (*)(const Request& request);
 
 std::optional<Plan> plan_simt(const Request& request);
+std::optional<Plan> plan_decode(const Request& request);
 std::optional<Plan> plan_mma_tile(const Request& request);
 
 }  // namespace fused_o_proj
