@@ -1,5 +1,6 @@
 """The plot of ``report``: a record read again, judged again, shown again."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from solwatch.app.fingerprints import ENVIRONMENT_FIELDS, require_comparable
@@ -19,10 +20,10 @@ def newest_record(records: Path) -> Path:
     raise RequestError(f"no record in {records / 'records'} has a completed round: 'solwatch gate BASE HEAD' makes one")
 
 
-def reported(path: Path, output: Path, *, png: bool = False) -> Outcome:
+def reported(path: Path, output: Path, *, png: bool = False, meanwhile: Callable[[], object] = lambda: None) -> Outcome:
     """Judge the record in ``path`` by the thresholds frozen in it and write its page into ``output``.
 
-    ``png``: roofline and forest plot too, as pictures beside it.
+    ``png``: roofline and forest plot too, as pictures beside it. ``meanwhile``: called while the charts are drawn.
 
     Raises ``MachineError`` when its sides were measured on different devices or drivers.
     """
@@ -35,7 +36,7 @@ def reported(path: Path, output: Path, *, png: bool = False) -> Outcome:
             header.base_fingerprint, header.fingerprint, names=("base", "head"), subject=ENVIRONMENT_FIELDS
         )
     judgement = judge(record)
-    report = write_report(record, judgement, output)
+    report = write_report(record, judgement, output, meanwhile=meanwhile)
     if png:
         write_pictures(record, judgement, output)
     return Outcome(record=record, judgement=judgement, kept=Kept(report=report, record=path, warnings=[]))

@@ -95,24 +95,28 @@ def bench(**options: Any) -> int:
 @GITHUB
 def report(record: Path | None, output: Path | None, png: bool, github: bool) -> int:
     """Judge a RECORD again (the newest by default), show it and write its page."""
-    from solwatch.render.charts.drawing import warm_up
+    from solwatch.render.charts.drawing import drawing_beside
 
-    warm_up()  # beside importing the rest, reading and judging
-    from solwatch.app.reporting import newest_record, reported
-    from solwatch.cli.github import require_step, tell_github
-    from solwatch.cli.showing import show
-    from solwatch.workspace.git import Repository
-    from solwatch.workspace.settings import load_config
+    with drawing_beside():  # it starts while the rest is imported, read and judged
+        from solwatch.app.reporting import newest_record, reported
+        from solwatch.cli.showing import load, show
 
+        if github:
+            from solwatch.cli.github import require_step
+
+            require_step()
+        if record is None or output is None:
+            from solwatch.workspace.git import Repository
+            from solwatch.workspace.settings import load_config
+
+            root = Repository.open(Path.cwd()).root
+            config = load_config(root, {})
+            record = record or newest_record(root / config.records)
+            output = output or root / config.report
+        outcome = reported(record, output, png=png, meanwhile=load)
     if github:
-        require_step()
-    if record is None or output is None:
-        root = Repository.open(Path.cwd()).root
-        config = load_config(root, {})
-        record = record or newest_record(root / config.records)
-        output = output or root / config.report
-    outcome = reported(record, output, png=png)
-    if github:
+        from solwatch.cli.github import tell_github
+
         tell_github(outcome)
     return show(outcome)
 

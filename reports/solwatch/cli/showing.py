@@ -28,6 +28,11 @@ def show(outcome: "Outcome") -> int:
     return int(code)
 
 
+def load() -> None:
+    """Load what ``show`` needs, which takes a tenth of a second."""
+    import solwatch.render.terminal  # noqa: F401 - to have it loaded
+
+
 def terminal_width() -> int:
     """Return how many characters fit on a line; 120 where there is no terminal."""
     return shutil.get_terminal_size((120, 40)).columns

@@ -82,7 +82,7 @@ def _as_side(time_s: float) -> Side:
 
 
 def _centre(side: Side) -> float | None:
-    return trimmed_mean(sample for block in side.blocks if not block.voids for sample in block.null_s)
+    return trimmed_mean([sample for block in side.blocks if not block.voids for sample in block.null_s])
 
 
 def _known(values: Sequence[float | None]) -> list[float]:

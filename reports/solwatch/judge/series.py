@@ -170,7 +170,7 @@ def _correction(measured: Measured, head_s: float, base_s: float) -> float:
 def _centre(side: Side) -> tuple[float | None, list[str]]:
     clean = [block for block in side.blocks if not block.voids]
     voids = [reason for block in side.blocks for reason in block.voids]
-    return trimmed_mean(sample for block in clean for sample in block.samples_s), voids
+    return trimmed_mean([sample for block in clean for sample in block.samples_s]), voids
 
 
 def _log_ratio(head: float, base: float) -> float | None:

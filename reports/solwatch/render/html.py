@@ -4,22 +4,25 @@ import base64
 import functools
 import hashlib
 import math
+from collections.abc import Callable
 from importlib import resources
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from solwatch.judge.judgement import Judgement
 from solwatch.model.record import Record
 from solwatch.model.verdict import FAILING
-from solwatch.render.charts.drawing import svg
+from solwatch.render.charts.drawing import begin, inlined
 from solwatch.render.charts.figures import report_figures
 from solwatch.render.charts.forest import forest_reach
 from solwatch.render.charts.theme import DARK, LIGHT, NAMED, VERDICT_COLOURS, variables
 from solwatch.render.headline import SEVERITY
 from solwatch.render.json import render_json
 from solwatch.render.view import CellRow, report_view
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 TEMPLATE = "report.html.j2"
 SCRIPT = "report.js"
@@ -37,18 +40,22 @@ class Strip(NamedTuple):
 
 def render_html(record: Record, judgement: Judgement) -> str:
     """Return the page. Everything from outside is escaped: commit subjects, cell names, messages."""
+    return begin_html(record, judgement)()
+
+
+def begin_html(record: Record, judgement: Judgement) -> Callable[[], str]:
+    """Begin to draw the page's charts; return what waits for them and gives the page."""
     view = report_view(record, judgement)
     rows = [*view.rows, *view.peers]
     figures = report_figures(view, record.header.ceilings, NAMED)
-    script = _script()
-    return (
-        _environment()
-        .get_template(TEMPLATE)
-        .render(
+    drawn = begin("svg", figures)
+
+    def page() -> str:
+        template, script = _environment().get_template(TEMPLATE), _script()
+        return template.render(
             view=view,
             figures=[figure for figure in figures if figure.anchor != "course"],
             course=next((figure for figure in figures if figure.anchor == "course"), None),
-            drawn={figure.anchor: svg(figure.spec, figure.label) for figure in figures},
             strips=_strips(rows),
             severity={verdict: place for place, verdict in enumerate(SEVERITY)},
             tones=VERDICT_COLOURS,
@@ -61,8 +68,10 @@ def render_html(record: Record, judgement: Judgement) -> str:
             script=Markup(script),
             script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
             report_json=base64.b64encode(render_json(record, judgement)).decode(),
+            drawn={figure.anchor: inlined(svg, figure.label) for figure, svg in drawn()},  # last: the rest meanwhile
         )
-    )
+
+    return page
 
 
 def _strips(rows: list[CellRow]) -> dict[str, Strip]:
@@ -93,7 +102,9 @@ def _script() -> str:
 
 
 @functools.cache
-def _environment() -> Environment:
+def _environment() -> "Environment":
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # while charts are drawn
+
     return Environment(
         loader=PackageLoader("solwatch.render", "templates"),
         autoescape=True,

@@ -1,19 +1,11 @@
-"""A judgement as JSON, and the published schema that the document obeys."""
+"""A judgement as JSON; its schema is published (``solwatch.render.schemas``)."""
 
-import json
 import re
-import sys
-from importlib import resources
-from typing import Any
 
 import msgspec
 
-from solwatch.judge.calibration import Calibration
 from solwatch.judge.judgement import Judgement
-from solwatch.judge.selftest import Selftest
 from solwatch.model.bisection import Found
-from solwatch.model.entry_verdict import EntryVerdict
-from solwatch.model.joint_verdict import JointVerdict
 from solwatch.model.plain import hidden
 from solwatch.model.record import Record, RecordEnd, RecordHeader
 
@@ -43,17 +35,6 @@ class BisectionDocument(msgspec.Struct, frozen=True, kw_only=True):
     bisection: Found
 
 
-DOCUMENTS: dict[str, type[msgspec.Struct]] = {
-    "report": ReportDocument,
-    "selftest": Selftest,
-    "calibration": Calibration,
-    "bisection": BisectionDocument,
-    "verdict": EntryVerdict,
-    "joint": JointVerdict,
-}
-"""What each command writes, by the name of its schema."""
-
-
 def render_json(record: Record, judgement: Judgement) -> bytes:
     """Return the report as UTF-8 JSON, as ``render_document`` writes it."""
     return render_document(
@@ -80,29 +61,3 @@ def _shown(found: re.Match[str]) -> str:
         return found[0]
     units = found[0].encode("utf-16-be").hex()  # JSON's escapes are UTF-16; Python's writer leaves DEL as it is
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
-
-
-def document_schema(name: str) -> dict[str, Any]:
-    """Return the JSON schema (draft 2020-12) of the document ``name``, made from its types."""
-    generated = msgspec.json.schema(DOCUMENTS[name])
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": f"urn:solwatch:{name}:{SCHEMA_VERSION}",
-        "title": f"solwatch {name}",
-        **generated,
-    }
-
-
-def schema_text(name: str = "report") -> str:
-    """Return a schema as it is published."""
-    return json.dumps(document_schema(name), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
-
-
-def published_schema(name: str = "report") -> str:
-    """Return a schema file that is installed with the package."""
-    schemas = resources.files("solwatch.render").joinpath("schema")
-    return schemas.joinpath(f"{name}.schema.json").read_text(encoding="utf-8")
-
-
-if __name__ == "__main__":
-    sys.stdout.write(schema_text(*sys.argv[1:]))

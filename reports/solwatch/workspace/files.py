@@ -173,10 +173,13 @@ def read_lines(path: Path) -> list[bytes]:
     return read_whole(path).split(b"\n")[:-1]
 
 
-def decode_line(path: Path, number: int, line: bytes, kind: type[_Line]) -> _Line:
-    """Return ``line`` of JSON as a ``kind``; raises ``RequestError`` that names the file and the line."""
+def decode_line(path: Path, number: int, line: bytes, kind: type[_Line], *, name: str | None = None) -> _Line:
+    """Return ``line`` of JSON as a ``kind``; raises ``RequestError`` that names the file, the line and the kind.
+
+    ``name``: what the error calls the kind.
+    """
     try:
         return msgspec.json.decode(line, type=kind)
     except (msgspec.DecodeError, RecursionError) as error:
-        name = "JSON object" if kind is dict else kind.__name__
-        raise RequestError(f"{path}, line {number}: not a {name} ({error})") from error
+        wanted = name or ("JSON object" if kind is dict else kind.__name__)
+        raise RequestError(f"{path}, line {number}: not a {wanted} ({error})") from error

@@ -18,6 +18,13 @@ class _WhyLine(msgspec.Struct, frozen=True):
     why: Why
 
 
+class _Names(msgspec.Struct, frozen=True):
+    """Which line it is; what else stands there is passed over and not made into objects."""
+
+    why: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    stopped: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
 class RecordWriter:
     """Writes one record; every line is on disk before the call that wrote it returns."""
 
@@ -78,12 +85,12 @@ def read_record(path: Path) -> Record:
     end: RecordEnd | None = None
     why: Why | None = None
     for number, line in enumerate(lines[1:], start=2):
-        names = decode_line(path, number, line, dict)
-        if end is not None and why is None and "why" in names:
+        names = decode_line(path, number, line, _Names, name="JSON object")
+        if end is not None and why is None and names.why is not msgspec.UNSET:
             why = decode_line(path, number, line, _WhyLine).why
         elif end is not None:
             raise RequestError(f"{path}, line {number}: nothing may follow the end of a record but why")
-        elif "stopped" in names:
+        elif names.stopped is not msgspec.UNSET:
             end = decode_line(path, number, line, RecordEnd)
         else:
             rounds.append(decode_line(path, number, line, Round))

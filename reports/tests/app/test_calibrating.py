@@ -18,7 +18,7 @@ from solwatch.judge.calibration import calibrated_cells
 from solwatch.model.cell import CellSelection
 from solwatch.model.errors import NothingMeasuredError, RequestError
 from solwatch.model.record import Record
-from solwatch.render.json import published_schema
+from solwatch.render.schemas import published_schema
 from solwatch.workspace.corpus import read_corpus
 from solwatch.workspace.settings import load_config
 

@@ -23,7 +23,7 @@ from solwatch.judge.judging import judge
 from solwatch.judge.selftest import Answer
 from solwatch.model.errors import ExitCode, MachineError, RequestError
 from solwatch.model.record import RecordEnd
-from solwatch.render.json import published_schema
+from solwatch.render.schemas import published_schema
 from solwatch.workspace.export import export
 from solwatch.workspace.git import Repository
 

@@ -10,7 +10,7 @@ from fakes.bisections import World, asked
 
 from solwatch.cli.main import outcome
 from solwatch.judge.bisecting import concluded
-from solwatch.render.json import published_schema
+from solwatch.render.schemas import published_schema
 
 
 def answering(monkeypatch: pytest.MonkeyPatch, times: list[float]) -> list[Any]:

@@ -14,7 +14,7 @@ from solwatch.app.outcome import Kept, Outcome
 from solwatch.cli.main import outcome
 from solwatch.judge.judging import judge
 from solwatch.model.errors import MachineError
-from solwatch.render.json import published_schema
+from solwatch.render.schemas import published_schema
 
 
 def obeys(name: str, path: Path, *, needed: str) -> None:

@@ -3,14 +3,17 @@
 import struct
 import subprocess
 import sys
+from dataclasses import replace
 
+import msgspec
 import pytest
 from fakes.gpu_run import gpu_record
 from fakes.records import CPU, CPU_CEILINGS, FakeCell, o_proj_work, record
 
 from solwatch.judge.judging import judge
 from solwatch.model.record import Record
-from solwatch.render.charts.drawing import svg, warm_up
+from solwatch.render.charts import drawing
+from solwatch.render.charts.drawing import begin, drawing_beside, inlined
 from solwatch.render.charts.figure import Figure
 from solwatch.render.charts.figures import report_figures
 from solwatch.render.charts.theme import LIGHT, NAMED, unique, variables
@@ -52,8 +55,24 @@ def test_the_roofline_joins_base_and_head_below_the_roofs() -> None:
     assert all(value["base"] is None or value["base"] > 0 for value in values)
     worst = next(value for value in values if value["verdict"] == "slower")
     assert worst["head"] < worst["base"] < 1070e12
+    assert worst["way"] == "down"
+    assert next(value for value in values if value["verdict"] == "faster")["way"] == "up"
+    assert {value["way"] for value in values if value["verdict"] == "unchanged"} == {None}, "noise has no direction"
     roofs = {value["roof"] for value in drawn_values(found, 0)}
     assert {roof.partition(":")[0] for roof in roofs} == {"rated", "sustained"}
+
+
+def test_an_arrow_leads_from_base_to_head_in_svg_and_png() -> None:
+    found = figures(gpu_record(layers=1))["roofline"]
+    ways = [value["way"] for value in drawn_values(found, 1)]
+    without = replace(found, spec=msgspec.json.decode(msgspec.json.encode(found.spec)))
+    heads = [layer for layer in without.spec["layer"] if "triangle" in str(layer["mark"].get("shape"))]
+    assert [layer["mark"]["shape"] for layer in heads] == ["triangle-down", "triangle-up"]
+    without.spec["layer"] = [layer for layer in without.spec["layer"] if layer not in heads]
+    (_, drawn), (_, bare) = begin("svg", [found, without])()
+    assert drawn.count(b"<path") - bare.count(b"<path") == ways.count("down") + ways.count("up") > 0
+    (_, drawn), (_, bare) = begin("png", [found, without])()
+    assert drawn != bare
 
 
 def test_a_cell_that_beats_a_measured_roof_is_on_the_chart() -> None:
@@ -99,8 +118,8 @@ def test_pictures_are_png_of_a_width_that_can_be_read() -> None:
 def test_the_page_s_drawings_take_their_colours_from_the_page() -> None:
     taken = gpu_record(layers=2, rounds=6)
     view = report_view(taken, judge(taken))
-    for figure in report_figures(view, taken.header.ceilings, NAMED):
-        shown = svg(figure.spec, figure.label)
+    for figure, svg in begin("svg", report_figures(view, taken.header.ceilings, NAMED))():
+        shown = inlined(svg, figure.label)
         assert "var(--soft)" in shown
         assert not any(colour in shown for colour in ("#000", "white", "black"))
     assert variables(LIGHT).startswith("--ground:#ffffff;")
@@ -118,7 +137,17 @@ def test_nothing_is_loaded_until_something_is_drawn() -> None:
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, check=True).stdout == b"\n"
 
 
-def test_vega_starts_beside_other_work_and_what_is_drawn_then_is_the_same() -> None:
-    spec = figures(gpu_record(layers=1, rounds=5))["heat"].spec
-    warm_up()
-    assert svg(spec, "heat") == svg(spec, "heat")
+def test_what_another_process_draws_is_the_same_and_what_it_owes_when_it_dies_is_drawn_here() -> None:
+    found = list(figures(gpu_record(layers=1, rounds=5)).values())
+    alone = [svg for _, svg in begin("svg", found)()]
+    with drawing_beside():
+        assert [svg for _, svg in begin("svg", found)()] == alone
+        assert drawing._beside is not None
+        drawing._beside._process.kill()
+        assert [svg for _, svg in begin("svg", found)()] == alone
+
+
+def test_a_chart_that_can_not_be_drawn_says_so_from_another_process_too() -> None:
+    broken = Figure(anchor="a", title="a", label="a", caption="", spec={"mark": 3}, titles=[])
+    with drawing_beside(), pytest.raises(ValueError, match="conversion failed"):
+        list(begin("svg", [broken])())

@@ -12,9 +12,10 @@ from fakes.records import FakeCell, record
 
 from solwatch.judge.judging import judge
 from solwatch.model.record import Record
-from solwatch.render.json import DOCUMENTS, ReportDocument, published_schema, render_json, schema_text
+from solwatch.render.json import ReportDocument, render_json
+from solwatch.render.schemas import DOCUMENTS, published_schema, schema_text
 
-COMMAND = "python -m solwatch.render.json {0} > reports/solwatch/render/schema/{0}.schema.json"
+COMMAND = "python -m solwatch.render.schemas {0} > reports/solwatch/render/schema/{0}.schema.json"
 
 
 def document(taken: Record) -> bytes:

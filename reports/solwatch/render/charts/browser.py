@@ -1,6 +1,6 @@
 """The library that draws charts in a browser: Vega-Lite as one script, out of what vl-convert brings along."""
 
-from solwatch.render.charts.drawing import VEGA_LITE
+from solwatch.render.charts.vega import VEGA_LITE
 
 GLOBAL = "solwatchCharts"
 """Name under which the script puts ``vegaEmbed``."""

@@ -1,36 +1,102 @@
-"""Charts drawn by Vega without a browser: SVG for the page, PNG for other places.
+"""Charts as drawings: SVG for the page, PNG for other places."""
 
-vl-convert brings Vega and Vega-Lite along and loads nothing from the network. It is imported at first use: starting
-Vega costs half a second, which only commands that draw may pay.
-"""
-
-import threading
+import base64
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from typing import Any
 
+import msgspec
 from markupsafe import Markup
 
-VEGA_LITE = "6.4"
-"""Specifications are read by this version."""
+from solwatch.render.charts import vega
+from solwatch.render.charts.figure import Figure
 
 _SVG = "http://www.w3.org/2000/svg"
 _DROPPED = ("role", "aria-roledescription", "aria-hidden", "class", "version", "pointer-events", "opacity")
 """What Vega says of each mark to screen readers and scripts. The picture has one name, its table says the rest."""
 
-_SCALE = 1.5
+
+class _Process:
+    """Vega in a process of its own; ``OSError`` where none can be started."""
+
+    def __init__(self) -> None:
+        # A session of its own: an interrupt is for whoever started it, and the end of its input ends it.
+        self._process = subprocess.Popen(
+            [sys.executable, vega.__file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        self._asking = ThreadPoolExecutor(max_workers=1)
+
+    def ask(self, kind: str, spec: dict[str, Any]) -> "Future[bytes]":
+        """Return what will be the drawing, empty when the process has ended."""
+        return self._asking.submit(self._answer, msgspec.json.encode([kind, spec]) + b"\n")
+
+    def _answer(self, line: bytes) -> bytes:
+        assert self._process.stdin is not None, "it was opened with pipes"
+        assert self._process.stdout is not None, "it was opened with pipes"
+        try:
+            self._process.stdin.write(line)
+            self._process.stdin.flush()
+            return base64.b64decode(self._process.stdout.readline())
+        except OSError:
+            return b""
+
+    def end(self) -> None:
+        self._process.kill()
+        self._asking.shutdown(cancel_futures=True)
+        with suppress(OSError):  # a line that it has not read
+            self._process.communicate()
 
 
-def warm_up() -> None:
-    """Begin to start Vega, beside what is done until the first chart is drawn."""
-    threading.Thread(target=_drawn, args=({"mark": "point", "data": {"values": []}},), daemon=True).start()
+_beside: _Process | None = None
 
 
-def svg(spec: dict[str, Any], label: str) -> Markup:
-    """Return a chart as an ``svg`` element; ``label`` says what it shows to those who can't see it.
+@contextmanager
+def drawing_beside() -> Iterator[None]:
+    """Start Vega now, and draw all charts of the block in a process of its own.
+
+    In this one it would hold up everything else while it starts and while it draws.
+    """
+    global _beside
+    with suppress(OSError):
+        _beside = _Process()
+    try:
+        yield
+    finally:
+        process, _beside = _beside, None
+        if process is not None:
+            process.end()
+
+
+def begin(kind: str, figures: Sequence[Figure]) -> Callable[[], Iterator[tuple[Figure, bytes]]]:
+    """Begin to draw ``figures`` as ``svg`` or ``png``; return what yields each with its drawing, as they come.
+
+    Outside ``drawing_beside`` they are drawn there.
+    """
+    process = _beside
+    asked = [process.ask(kind, figure.spec) for figure in figures] if process is not None else []
+
+    def drawn() -> Iterator[tuple[Figure, bytes]]:
+        for at, figure in enumerate(figures):
+            answer = asked[at].result() if asked else b""
+            yield figure, answer or vega.drawn(kind, figure.spec)
+
+    return drawn
+
+
+def inlined(svg: bytes, label: str) -> Markup:
+    """Return Vega's SVG as an element of a page; ``label`` says what it shows to those who can't see it.
 
     What a mark says when it is pointed at stands in its ``data-tip``.
     """
-    root = ElementTree.fromstring(_drawn(spec))
+    root = ElementTree.fromstring(svg)
     for parent in root.iter():
         # Vega has an empty outline for each group; they are a third of the file.
         for child in [child for child in parent if _is_invisible(child)]:
@@ -50,18 +116,5 @@ def svg(spec: dict[str, Any], label: str) -> Markup:
     return Markup(ElementTree.tostring(root, encoding="unicode"))
 
 
-def png(spec: dict[str, Any]) -> bytes:
-    """Return a chart as PNG, one and a half pixels for each of its units."""
-    import vl_convert
-
-    return bytes(vl_convert.vegalite_to_png(spec, vl_version=VEGA_LITE, scale=_SCALE, allowed_base_urls=[]))
-
-
 def _is_invisible(element: ElementTree.Element) -> bool:
     return element.get("display") == "none" or (element.tag == f"{{{_SVG}}}path" and element.get("d") == "M0,0h0v0h0Z")
-
-
-def _drawn(spec: dict[str, Any]) -> str:
-    import vl_convert
-
-    return str(vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE, allowed_base_urls=[]))

@@ -125,7 +125,7 @@ def _spec(
         "type": "nominal",
         "sort": None,
         "title": None,
-        "axis": {"labelLimit": 0, "ticks": False, "domain": False, "labelColor": palette.ink, "grid": True},
+        "axis": {"ticks": False, "domain": False, "labelColor": palette.ink, "grid": True},
     }
     x: dict[str, Any] = {
         "type": "quantitative",

@@ -7,12 +7,17 @@ from typing import Any
 
 from solwatch.model.plain import plain
 from solwatch.model.record import Ceilings
+from solwatch.model.verdict import Verdict
 from solwatch.render.charts.figure import Figure
 from solwatch.render.charts.theme import Palette, chart, verdict_marks
 from solwatch.render.units import ABSENT, percentage, scaled
 from solwatch.render.view import CellRow
 
 _WIDTH, _HEIGHT = 700, 380
+_MARKS = 16
+"""Pixels between base and head from which on an arrow shows though the verdict says nothing of a change."""
+
+_CHANGED = frozenset({Verdict.SLOWER, Verdict.FASTER, Verdict.ACCEPTED})
 
 
 @dataclass(frozen=True)
@@ -54,7 +59,7 @@ def roofline(rows: Sequence[CellRow], ceilings: Ceilings, palette: Palette) -> F
         label=f"roofline of {len(points)} cells: FLOP per byte against FLOP/s",
         caption=(
             "Each mark is a cell of head; what is left above it, up to the roof, is what could still be had. "
-            "A ring is the same cell of base, the line between them is what changed. "
+            "A ring is the same cell of base; an arrow leads from it to head where the cell changed. "
             + (
                 "Solid: rated ceilings; dashed: sustained, measured on this device."
                 if rated
@@ -126,6 +131,7 @@ def _spec(points: Sequence[_Point], roofs: Sequence[_Roof], palette: Palette) ->
             "x": point.intensity,
             "head": point.head,
             "base": point.base,
+            "way": _way(point, math.log10(top / bottom)),
             "verdict": point.row.verdict_text if point.row.verdict_text != "identical" else "unchanged",
             "tip": (
                 f"{point.row.key}: {scaled(point.head, 'FLOP/s')}, {point.row.head_time}, SOL {point.row.score}, "
@@ -137,6 +143,24 @@ def _spec(points: Sequence[_Point], roofs: Sequence[_Roof], palette: Palette) ->
     texts = [roof.text for roof in roofs]
     dashes = [[1, 0] if roof.kind == "rated" else [6, 4] for roof in roofs]
     joined = {"transform": [{"filter": "isValid(datum.base)"}]}
+
+    def arrowhead(way: str, offset: int) -> dict[str, Any]:
+        # A cell does the same work on both sides, so that all arrows are upright. The tip touches head's mark.
+        return {
+            "transform": [{"filter": f"datum.way === '{way}'"}],
+            "data": {"values": values},
+            "mark": {
+                "type": "point",
+                "shape": f"triangle-{way}",
+                "filled": True,
+                "size": 45,
+                "opacity": 1,
+                "yOffset": offset,
+                "color": palette.ink,
+            },
+            "encoding": {"x": {**x, "field": "x"}, "y": {**y, "field": "head"}},
+        }
+
     return chart(
         palette,
         width=_WIDTH,
@@ -157,7 +181,6 @@ def _spec(points: Sequence[_Point], roofs: Sequence[_Roof], palette: Palette) ->
                             "title": None,
                             "orient": "bottom",
                             "direction": "vertical",
-                            "labelLimit": 0,
                             "symbolSize": 900,
                             "symbolStrokeColor": palette.ink,
                         },
@@ -176,6 +199,8 @@ def _spec(points: Sequence[_Point], roofs: Sequence[_Roof], palette: Palette) ->
                 "mark": {"type": "point", "shape": "circle", "size": 90, "color": palette.soft, "strokeWidth": 1.2},
                 "encoding": {"x": {**x, "field": "x"}, "y": {**y, "field": "base"}},
             },
+            arrowhead("down", -7),
+            arrowhead("up", 7),
             {
                 "data": {"values": values},
                 "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1, "aria": True},
@@ -188,6 +213,16 @@ def _spec(points: Sequence[_Point], roofs: Sequence[_Roof], palette: Palette) ->
             },
         ],
     )
+
+
+def _way(point: _Point, decades: float) -> str | None:
+    """Return where an arrow points, ``None`` where head lies on base but for noise."""
+    if point.base is None or point.base == point.head:
+        return None
+    pixels = abs(math.log10(point.head / point.base)) / decades * _HEIGHT
+    if pixels < _MARKS and point.row.verdict_key not in _CHANGED:
+        return None
+    return "up" if point.head > point.base else "down"
 
 
 def _axis(title: str, low: float, high: float, *, format_: str = "~g") -> dict[str, Any]:

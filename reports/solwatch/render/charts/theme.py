@@ -116,9 +116,18 @@ def chart(palette: Palette, **parts: Any) -> dict[str, Any]:
             "labelFontSize": 11,
             "titleFontSize": 12,
             "titleFontWeight": "normal",
+            # Vega measures every text that it may have to cut.
+            "labelLimit": 0,
+            "titleLimit": 0,
         },
         "header": {"labelColor": palette.ink, "titleColor": palette.ink},
-        "legend": {"labelColor": palette.ink, "titleColor": palette.ink, "labelFontSize": 11, "titleFontSize": 11},
+        "legend": {
+            "labelColor": palette.ink,
+            "titleColor": palette.ink,
+            "labelFontSize": 11,
+            "titleFontSize": 11,
+            "labelLimit": 0,
+        },
         "text": {"color": palette.ink},
         # Vega would say of every mark what it is made of; those that say something of their own switch it on.
         "mark": {"aria": False},
