@@ -65,6 +65,8 @@ def _estimate(estimate: Estimate | None, unit: str) -> str:
     text = quantity(estimate.point, unit)
     if estimate.low is None or estimate.high is None:
         return text
+    if not estimate.point:
+        return text
     return f"{text} ± {percentage((estimate.high - estimate.low) / 2 / estimate.point, 2)}"
 
 

@@ -20,6 +20,9 @@ _PREFIXES = [
     (1e-9, "n"),
 ]
 
+_PLAIN_FROM, _PLAIN_TO = 1e-5, 1e9
+"""Figures outside are written with an exponent: a damaged file may hold any."""
+
 _SCALED = {"seconds": "s", "bytes": "B"}
 """asv's names of the units that get prefixes."""
 
@@ -45,13 +48,18 @@ def quantity(value: float | None, unit: str) -> str:
 
 def percentage(fraction: float | None, digits: int = 3) -> str:
     """Return a fraction as a percentage: ``31.4 %``."""
-    if fraction is None or not math.isfinite(fraction):
+    if fraction is None or not math.isfinite(100 * fraction):
         return ABSENT
     return f"{_significant(100 * fraction, digits)} %"
 
 
 def detectable(fraction: float | None) -> str:
-    """Return an MDE as a percentage; beyond tenfold it is only said to be so, infinite ones included."""
+    """Return an MDE as a percentage; beyond tenfold it is only said to be so, infinite ones included.
+
+    There is no negative one: a file that has it is wrong, and it is absent.
+    """
+    if fraction is not None and fraction < 0:
+        return ABSENT
     return "> 1000 %" if fraction is not None and fraction > 10 else percentage(fraction)
 
 
@@ -64,6 +72,8 @@ def change(ratio: float | None, point: float | None = None) -> str:
         return ABSENT
     if 0.5 < (ratio if point is None else point) < 2:
         percent = round(100 * (ratio - 1), 2)
+        if abs(percent) >= _PLAIN_TO:  # the end of an absurd interval
+            return f"{_significant(percent, 3)} %" if math.isfinite(percent) else ABSENT
         return f"{percent:+.2f} %".replace("-", "−") if percent else "0.00 %"
     return f"{_significant(ratio, 3)}×"
 
@@ -78,6 +88,8 @@ def change_with_error(ratio: Estimate) -> str:
 
 def clock_time(seconds: float) -> str:
     """Return a duration as ``m:ss``, or ``h:mm:ss`` from an hour on."""
+    if not math.isfinite(seconds):
+        return ABSENT
     minutes, rest = divmod(max(0, round(seconds)), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
@@ -86,6 +98,8 @@ def clock_time(seconds: float) -> str:
 def _significant(value: float, digits: int) -> str:
     if value == 0:
         return "0"
+    if not _PLAIN_FROM <= abs(value) < _PLAIN_TO:
+        return f"{value:.{digits - 1}e}"
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     text = f"{value:.{decimals}f}"
     # 9.9996 with four digits rounds up to 10.000: one decimal too many.

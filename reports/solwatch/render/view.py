@@ -12,7 +12,7 @@ from solwatch.model.verdict import CellVerdict, Reason, Verdict
 from solwatch.render.course import Moment, run_course, void_blocks
 from solwatch.render.details import Detail, cell_detail
 from solwatch.render.environments import environment_lines, environment_notes
-from solwatch.render.headline import SEVERITY, Headline, headline, verdict_word
+from solwatch.render.headline import SEVERITY, Headline, headline
 from solwatch.render.placing import Place, place_of
 from solwatch.render.repeat import repeat_lines
 from solwatch.render.setting import (
@@ -24,8 +24,9 @@ from solwatch.render.setting import (
     shared_lines,
     threshold_lines,
 )
-from solwatch.render.units import ABSENT, change, detectable, percentage, quantity, scaled
+from solwatch.render.units import ABSENT, percentage, quantity, scaled
 from solwatch.render.unscored import unscored_lines
+from solwatch.render.verdict_view import verdict_view
 from solwatch.render.why import WhyView, why_notes, why_views
 
 
@@ -160,32 +161,29 @@ def worst_first(rows: Iterable[CellRow]) -> list[CellRow]:
 
 
 def _row(index: int, cell: CellVerdict, facts: CellFacts, place: Place, voids: dict[str, int]) -> CellRow:
-    ratio = cell.slowdown_ratio
+    shown = verdict_view(cell)
+    ratio = shown.ratio
     head, base = facts.head, facts.base
     head_score = head.score.sol_score if head.score else None
     base_score = base.score.sol_score if base and base.score else None
-    interval = ABSENT
     void = cell.verdict is Verdict.VOID
     if void:
-        # Figures that can't be trusted must not be read off a table; the details still have them.
-        ratio, head_score, base_score = None, None, None
-    if ratio is not None and ratio.low is not None and ratio.high is not None:
-        interval = f"{change(ratio.low, ratio.point)} … {change(ratio.high, ratio.point)}"
+        head_score, base_score = None, None
     return CellRow(
         index=index,
         anchor=f"cell-{index + 1}",
-        key=plain(cell.key),
+        key=shown.key,
         benchmark=plain(cell.key.partition("(")[0]),
         layer=place.layer,
         size=place.size,
         size_name=place.size_name,
         verdict=cell.verdict.value,
-        verdict_text=verdict_word(cell.verdict, cell.reason),
-        reason=cell.reason.value.replace("_", " "),
-        labels=[label.value.replace("_", " ") for label in cell.labels],
+        verdict_text=shown.word,
+        reason=shown.reason,
+        labels=shown.labels,
         gated=cell.gated,
-        change=change(ratio.point) if ratio else ABSENT,
-        interval=interval,
+        change=shown.change,
+        interval=shown.interval,
         head_time=quantity(head.time.point if head.time else None, facts.unit),
         base_time=quantity(base.time.point if base and base.time else None, facts.unit),
         score=f"{head_score:.3f}" if head_score is not None else ABSENT,
@@ -195,8 +193,8 @@ def _row(index: int, cell: CellVerdict, facts: CellFacts, place: Place, voids: d
         mbu=percentage(head.score.mbu if head.score and not void else None),
         bound=head.score.bound.value if head.score and not void else ABSENT,
         energy=scaled(head.energy_j, "J", 3),
-        mde=detectable(cell.mde),
-        power=percentage(cell.power),
+        mde=shown.mde,
+        power=shown.power,
         rounds_used=sum(fact.head_s is not None and fact.dropped is None for fact in facts.rounds),
         voided=[f"{count} × {plain(reason, 200)}" for reason, count in voids.items()],
         detectable=cell.mde,
@@ -208,7 +206,7 @@ def _row(index: int, cell: CellVerdict, facts: CellFacts, place: Place, voids: d
         head_score=head_score,
         base_score=base_score,
         sol_floor=facts.thresholds.sol_floor,
-        evidence=[plain(sentence) for sentence in cell.evidence],
+        evidence=shown.evidence,
         detail=cell_detail(cell, facts),
         verdict_key=cell.verdict,
         facts=facts,
