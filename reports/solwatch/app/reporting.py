@@ -1,11 +1,10 @@
 """The plot of ``report``: a record read again, judged again, shown again."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 from solwatch.app.fingerprints import ENVIRONMENT_FIELDS, require_comparable
 from solwatch.app.outcome import Kept, Outcome
-from solwatch.app.writing import write_pictures, write_report
+from solwatch.app.writing import Meanwhile, write_pictures, write_report
 from solwatch.judge.judging import judge
 from solwatch.model.errors import NothingMeasuredError, RequestError
 from solwatch.workspace.files import read_lines
@@ -20,7 +19,7 @@ def newest_record(records: Path) -> Path:
     raise RequestError(f"no record in {records / 'records'} has a completed round: 'solwatch gate BASE HEAD' makes one")
 
 
-def reported(path: Path, output: Path, *, png: bool = False, meanwhile: Callable[[], object] = lambda: None) -> Outcome:
+def reported(path: Path, output: Path, *, png: bool = False, meanwhile: Meanwhile | None = None) -> Outcome:
     """Judge the record in ``path`` by the thresholds frozen in it and write its page into ``output``.
 
     ``png``: roofline and forest plot too, as pictures beside it. ``meanwhile``: called while the charts are drawn.

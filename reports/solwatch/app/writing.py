@@ -10,16 +10,17 @@ from solwatch.workspace.files import write_atomically
 
 PAGE = "index.html"
 
+Meanwhile = Callable[[Record, Judgement], object]
 
-def write_report(
-    record: Record, judgement: Judgement, folder: Path, *, meanwhile: Callable[[], object] = lambda: None
-) -> Path:
+
+def write_report(record: Record, judgement: Judgement, folder: Path, *, meanwhile: Meanwhile | None = None) -> Path:
     """Write page, JSON, Markdown, annotations and JUnit XML into ``folder``, return the page's path.
 
     ``meanwhile``: called while the charts are drawn. Raises ``MachineError`` where the folder can't be written.
     """
     page = begin_html(record, judgement)
-    meanwhile()
+    if meanwhile is not None:
+        meanwhile(record, judgement)
     # At first use too while the charts are drawn.
     from solwatch.render.annotations import render_annotations
     from solwatch.render.json import render_json

@@ -99,7 +99,7 @@ def report(record: Path | None, output: Path | None, png: bool, github: bool) ->
 
     with drawing_beside():  # it starts while the rest is imported, read and judged
         from solwatch.app.reporting import newest_record, reported
-        from solwatch.cli.showing import load, show
+        from solwatch.cli.showing import rendered, show
 
         if github:
             from solwatch.cli.github import require_step
@@ -113,12 +113,13 @@ def report(record: Path | None, output: Path | None, png: bool, github: bool) ->
             config = load_config(root, {})
             record = record or newest_record(root / config.records)
             output = output or root / config.report
-        outcome = reported(record, output, png=png, meanwhile=load)
+        tables: list[str] = []
+        outcome = reported(record, output, png=png, meanwhile=lambda *judged: tables.append(rendered(*judged)))
     if github:
         from solwatch.cli.github import tell_github
 
         tell_github(outcome)
-    return show(outcome)
+    return show(outcome, *tables)
 
 
 @click.command()

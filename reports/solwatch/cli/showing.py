@@ -10,15 +10,18 @@ from solwatch.model.plain import plain_lines
 
 if TYPE_CHECKING:
     from solwatch.app.outcome import Outcome
+    from solwatch.judge.judgement import Judgement
+    from solwatch.model.record import Record
 
 
-def show(outcome: "Outcome") -> int:
-    """Print the outcome and return its exit code: the verdict's, or 3 when it passed and its page is missing."""
-    from solwatch.render.terminal import render_terminal
+def show(outcome: "Outcome", table: str | None = None) -> int:
+    """Print the outcome and return its exit code: the verdict's, or 3 when it passed and its page is missing.
 
+    ``table``: what ``rendered`` made of it before.
+    """
     for warning in outcome.kept.warnings:
         say(f"warning: {warning}")
-    print_result(render_terminal(outcome.record, outcome.judgement, width=terminal_width(), colour=_in_colour()))
+    print_result(rendered(outcome.record, outcome.judgement) if table is None else table)
     code = outcome.judgement.exit_code
     if outcome.kept.report is not None:
         print_result(plain_lines(f"report: {outcome.kept.report}"))
@@ -28,9 +31,11 @@ def show(outcome: "Outcome") -> int:
     return int(code)
 
 
-def load() -> None:
-    """Load what ``show`` needs, which takes a tenth of a second."""
-    import solwatch.render.terminal  # noqa: F401 - to have it loaded
+def rendered(record: "Record", judgement: "Judgement") -> str:
+    """Return verdict, table and advice as this terminal shows them."""
+    from solwatch.render.terminal import render_terminal
+
+    return render_terminal(record, judgement, width=terminal_width(), colour=_in_colour())
 
 
 def terminal_width() -> int:

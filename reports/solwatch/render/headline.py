@@ -49,8 +49,8 @@ class Headline:
     """``state``: ``fail``, ``pass``, ``untrusted``, ``undecided`` or ``measured``; ``text``: the verdict line.
 
     ``coverage``: how many cells were decided, or measured when there was nothing to compare with.
-    ``unmeasured``: how many of them have no time and why, empty where all were measured. ``counts``: gated cells by
-    verdict, worst first.
+    ``unmeasured``: how many of them have no time and why, empty where all were measured. ``why``: the first conclusion
+    that most slower cells share, empty where there is none. ``counts``: gated cells by verdict, worst first.
     """
 
     state: str
@@ -58,6 +58,7 @@ class Headline:
     text: str
     coverage: str
     unmeasured: str
+    why: str
     counts: list[tuple[str, int]]
     advice: list[str]
 
@@ -76,6 +77,7 @@ def headline(record: Record, judgement: Judgement) -> Headline:
         text=_text(state, gated, counted),
         coverage=measured if alone else judgement.coverage.text,
         unmeasured=_unmeasured(judgement),
+        why=_why(judgement),
         counts=[(verdict.value, counted[verdict]) for verdict in SEVERITY if counted[verdict]],
         advice=_advice(gated, state),
     )
@@ -94,6 +96,16 @@ def _unmeasured(judgement: Judgement) -> str:
         return ""
     cells = sum(key != NULL_KERNEL for key in judgement.facts)
     return f"{without} of {cells} not measured: nothing that they run has changed"
+
+
+def _why(judgement: Judgement) -> str:
+    slower = [cell.key for cell in judgement.verdicts if cell.gated and cell.verdict is Verdict.SLOWER]
+    found = [judgement.reasons[key].sentences for key in slower if key in judgement.reasons]
+    shared = Counter(sentences[0] for sentences in found if sentences).most_common(1)
+    if not shared:
+        return ""
+    sentence, count = shared[0]
+    return plain(sentence) + (f" ({count} of {len(slower)} slower cells)" if len(slower) > 1 else "")
 
 
 def _state(record: Record, judgement: Judgement) -> str:

@@ -28,6 +28,14 @@ TEMPLATE = "report.html.j2"
 SCRIPT = "report.js"
 
 
+_PLACE = "\0"
+"""Stands around a chart's name where the chart will be. No text of a page has it: ``plain`` takes it out."""
+
+
+_EDGE = 0.95
+"""Of half a strip: a mark at its end is still whole."""
+
+
 class Strip(NamedTuple):
     """Where a cell's change lies on the scale that all cells share, in per cent of its width."""
 
@@ -52,7 +60,7 @@ def begin_html(record: Record, judgement: Judgement) -> Callable[[], str]:
 
     def page() -> str:
         template, script = _environment().get_template(TEMPLATE), _script()
-        return template.render(
+        written = template.render(
             view=view,
             figures=[figure for figure in figures if figure.anchor != "course"],
             course=next((figure for figure in figures if figure.anchor == "course"), None),
@@ -68,8 +76,12 @@ def begin_html(record: Record, judgement: Judgement) -> Callable[[], str]:
             script=Markup(script),
             script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
             report_json=base64.b64encode(render_json(record, judgement)).decode(),
-            drawn={figure.anchor: inlined(svg, figure.label) for figure, svg in drawn()},  # last: the rest meanwhile
+            drawn={figure.anchor: Markup(_PLACE + figure.anchor + _PLACE) for figure in figures},
         )
+        # The page is written while its charts are drawn, and they are put into it afterwards.
+        charts = {figure.anchor: inlined(svg, figure.label) for figure, svg in drawn()}
+        parts = written.split(_PLACE)
+        return "".join(charts[part] if at % 2 else part for at, part in enumerate(parts))
 
     return page
 
@@ -78,7 +90,7 @@ def _strips(rows: list[CellRow]) -> dict[str, Strip]:
     reach = forest_reach(rows)
 
     def place(fraction: float) -> float:
-        return round(50 + 50 * max(-1.0, min(1.0, fraction / reach)), 1)
+        return round(50 + 50 * max(-_EDGE, min(_EDGE, fraction / reach)), 1)
 
     strips = {}
     for row in rows:

@@ -42,7 +42,9 @@ def _opening(view: ReportView) -> list[str]:
     top = view.headline
     counts = ", ".join(f"{count} {verdict_word(Verdict(verdict))}" for verdict, count in top.counts)
     said = top.coverage + (f": {counts}" if counts and not view.alone else "")
-    lines = [f"### {top.title}", "", code(top.text, 400), "", said, ""]
+    lines = [f"### {top.title}", "", code(top.text, 400), ""]
+    lines += [f"why: {code(top.why, 400)}", ""] if top.why else []
+    lines += [said, ""]
     if top.unmeasured:
         lines += [top.unmeasured, ""]
     return [*lines, code(view.summary, 400), ""]

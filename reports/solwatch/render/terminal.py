@@ -92,6 +92,8 @@ def _verdict(console: Console, view: ReportView) -> None:
     line = Text(top.title, style=_STATE_STYLES.get(top.state, "bold"))
     line.append(f"  {top.text}", style="default")
     console.print(line)
+    if top.why:
+        console.print(Text(f"why: {top.why}"))
     counts = ", ".join(f"{count} {verdict_word(Verdict(verdict))}" for verdict, count in top.counts)
     console.print(Text(top.coverage + (f": {counts}" if counts and not view.alone else "")))
     if top.unmeasured:

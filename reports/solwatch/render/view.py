@@ -54,6 +54,7 @@ class CellRow:
     layer: str
     size: float | None
     size_name: str
+    spelled: str
     verdict: str
     verdict_text: str
     reason: str
@@ -177,6 +178,7 @@ def _row(index: int, cell: CellVerdict, facts: CellFacts, place: Place, voids: d
         layer=place.layer,
         size=place.size,
         size_name=place.size_name,
+        spelled=place.spelled,
         verdict=cell.verdict.value,
         verdict_text=shown.word,
         reason=shown.reason,

@@ -205,7 +205,7 @@ def _profile_table(base: Profile, head: Profile) -> FigureTable:
     stalls = sorted({*base.stalls, *head.stalls}, key=lambda name: -max(_stall(base, name), _stall(head, name)))
     figures = [Figure(name, read(base), read(head)) for name, read in _PROFILE_FIGURES]
     figures += [
-        Figure(f"waits for {name}, cycles", f"{_stall(base, name):.3g}", f"{_stall(head, name):.3g}")
+        Figure(f"stall: {name}, cycles", f"{_stall(base, name):.3g}", f"{_stall(head, name):.3g}")
         for name in stalls[:MOST_STALLS]
     ]
     known = [figure for figure in figures if (figure.base, figure.head) != (ABSENT, ABSENT)]

@@ -3,6 +3,7 @@
 from typing import Any
 
 import msgspec
+from fakes.records import FakeCell, record
 
 from solwatch.model.record import Record
 from solwatch.model.why import Called, KernelChanges, KernelCode, KernelNames, Launch, Profile, ProfilePair, Why
@@ -10,6 +11,9 @@ from solwatch.model.why import Called, KernelChanges, KernelCode, KernelNames, L
 NAME = "_ZN12fused_o_proj15mma_tile_kernelI13__nv_bfloat16JLi64ELi128EEEEvPT_"
 TITLE = "fused_o_proj::mma_tile_kernel<__nv_bfloat16, 64, 128>"
 H200_CAPABILITY = (9, 0)
+
+
+KEY = "o_proj.OProj(16, 'llama-3-70b')"
 
 
 def code(**changed: Any) -> KernelCode:
@@ -76,3 +80,17 @@ def with_calls(record: Record, key: str, head: Called, base: Called) -> Record:
         for cell in first.cells
     ]
     return msgspec.structs.replace(record, rounds=[msgspec.structs.replace(first, cells=cells), *others])
+
+
+def explained(*others: FakeCell, **changed: Any) -> Record:
+    """Return the record of a gate in which the cell ``KEY`` got slower and everything is known of why.
+
+    ``others``: the cells beside it. ``changed`` replaces fields.
+    """
+    taken = record([FakeCell(key=KEY, ratio=1.05), *(others or [FakeCell(key="b")])])
+    head = called(launch(), kernel="mma_tile", tile="128×128×64", stages="3")
+    base = called(launch(), kernel="mma_tile", tile="64×128×64", stages="3")
+    spilling = code(digest="c0de", registers=168, local_store_bytes=48, local_load_bytes=40)
+    counted = Profile(kernel="k", duration_s=18e-6, dram_share=0.61, stalls={"barrier": 0.5, "wait": 1.25})
+    found = why_of(KEY, spilling, code(), profiles={KEY: profiles(counted, counted)}, notes=["ncu: <b>no</b>"])
+    return msgspec.structs.replace(with_calls(taken, KEY, head, base), why=found, **changed)

@@ -4,6 +4,7 @@ import struct
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -12,7 +13,7 @@ from fakes.records import CPU, CPU_CEILINGS, FakeCell, o_proj_work, record
 
 from solwatch.judge.judging import judge
 from solwatch.model.record import Record
-from solwatch.render.charts import drawing
+from solwatch.render.charts import drawing, vega
 from solwatch.render.charts.drawing import begin, drawing_beside, inlined
 from solwatch.render.charts.figure import Figure
 from solwatch.render.charts.figures import report_figures
@@ -49,6 +50,15 @@ def test_what_is_far_off_is_at_the_edge_and_squashes_nothing() -> None:
     assert found.rows[0][2] == "8.00×"
 
 
+def test_the_scale_reaches_to_what_is_far_off_when_that_is_no_exception() -> None:
+    slow = [FakeCell(key=f"slow {index}", ratio=1.3 + index / 10) for index in range(3)]
+    found = figures(record([*slow, FakeCell(key="far", ratio=9.0), FakeCell(key="b")], rounds=12))["forest"]
+    reach = found.spec["layer"][0]["encoding"]["x"]["scale"]["domain"][1]
+    at = {str(value["name"]): float(str(value["at"])) for value in drawn_values(found, 5)}
+    assert 45 < at["slow 2"] < reach < 200
+    assert at["far"] == pytest.approx(reach)
+
+
 def test_the_roofline_joins_base_and_head_below_the_roofs() -> None:
     found = figures(gpu_record())["roofline"]
     values = drawn_values(found, 1)
@@ -58,6 +68,8 @@ def test_the_roofline_joins_base_and_head_below_the_roofs() -> None:
     assert worst["way"] == "down"
     assert next(value for value in values if value["verdict"] == "faster")["way"] == "up"
     assert {value["way"] for value in values if value["verdict"] == "unchanged"} == {None}, "noise has no direction"
+    shapes = found.spec["layer"][-1]["encoding"]["shape"]["scale"]["range"]
+    assert not {"triangle-up", "triangle-down"} & set(shapes), "an arrow says which way, and slower is down here"
     roofs = {value["roof"] for value in drawn_values(found, 0)}
     assert {roof.partition(":")[0] for roof in roofs} == {"rated", "sustained"}
 
@@ -145,6 +157,33 @@ def test_what_another_process_draws_is_the_same_and_what_it_owes_when_it_dies_is
         assert drawing._beside is not None
         drawing._beside._process.kill()
         assert [svg for _, svg in begin("svg", found)()] == alone
+    assert drawing._beside is None
+
+
+def test_an_answer_that_breaks_off_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = tmp_path / "broken.py"
+    broken.write_text("import sys; sys.stdin.readline(); print('PHN2Zz4', end='')")
+    found = list(figures(gpu_record(layers=1, rounds=5)).values())
+    alone = [svg for _, svg in begin("svg", found)()]
+    monkeypatch.setattr(vega, "__file__", str(broken))
+    with drawing_beside():
+        assert [svg for _, svg in begin("svg", found)()] == alone
+
+
+def test_an_interrupt_leaves_no_process_behind() -> None:
+    found = list(figures(gpu_record(layers=1, rounds=5)).values())
+    begun = []
+
+    def interrupted() -> None:
+        with drawing_beside():
+            begin("svg", found)
+            begun.append(drawing._beside)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert begun[0] is not None
+    assert begun[0]._process.returncode is not None
 
 
 def test_a_chart_that_can_not_be_drawn_says_so_from_another_process_too() -> None:

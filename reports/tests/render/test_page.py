@@ -9,7 +9,8 @@ import pytest
 from fakes.browser import Visit, chromium
 from fakes.gpu_run import gpu_record
 from fakes.hostile import ATTACKS
-from fakes.records import FakeCell, always, commit, record
+from fakes.reasons import explained
+from fakes.records import FakeCell, always, commit, o_proj_work, record
 
 from solwatch.judge.judging import judge
 from solwatch.render.html import render_html
@@ -49,6 +50,15 @@ def visit(browser: Any, report: Path) -> Iterator[Open]:
         each.close()
 
 
+@pytest.fixture(scope="module")
+def still(browser: Any, report: Path) -> Iterator[Any]:
+    """Yield one page for all tests that leave it as it was."""
+    opened = Visit(browser, report)
+    yield opened.page
+    assert opened.said == []
+    opened.close()
+
+
 def names(page: Any) -> list[str]:
     """Return the cells that are shown, in the order of the first table."""
     return page.eval_on_selector(
@@ -65,11 +75,10 @@ def column(page: Any, number: int) -> list[float]:
     return [float(text) for text in texts if text]
 
 
-def test_the_worst_cell_stands_first_and_in_the_title(visit: Open) -> None:
-    page = visit().page
-    assert names(page)[0] == "o_proj.OProj(1, 'llama-3-8b')"
-    assert "1 of 24 cells slower, 1 broken; worst: o_proj.OProj(1, 'llama-3-8b') +3" in page.inner_text("h1")
-    box = page.locator("table.cells tbody tr").first.bounding_box()
+def test_the_worst_cell_stands_first_and_in_the_title(still: Any) -> None:
+    assert names(still)[0] == "o_proj.OProj(1, 'llama-3-8b')"
+    assert "1 of 24 cells slower, 1 broken; worst: o_proj.OProj(1, 'llama-3-8b') +3" in still.inner_text("h1")
+    box = still.locator("table.cells tbody tr").first.bounding_box()
     assert box["y"] + box["height"] < 900, "it is seen without scrolling"
 
 
@@ -126,21 +135,19 @@ def test_a_link_to_a_cell_opens_its_details(visit: Open) -> None:
     assert details.get_by_text("time, cold").is_visible()
 
 
-def test_marks_say_what_they_are(visit: Open) -> None:
-    page = visit().page
-    mark = page.locator("#heat [data-tip]").first
+def test_marks_say_what_they_are(still: Any) -> None:
+    mark = still.locator("#heat [data-tip]").first
     mark.scroll_into_view_if_needed()
     mark.hover()
-    tip = page.locator(".tip")
+    tip = still.locator(".tip")
     assert tip.is_visible()
     assert tip.inner_text() == mark.get_attribute("data-tip")
-    page.keyboard.press("Escape")
+    still.keyboard.press("Escape")
     assert not tip.is_visible()
 
 
-def test_every_chart_has_its_table(visit: Open) -> None:
-    page = visit().page
-    figures = page.locator("figure")
+def test_every_chart_has_its_table(still: Any) -> None:
+    figures = still.locator("figure")
     assert figures.count() == 4
     for figure in figures.all():
         figure.get_by_text("The same as a table").click()
@@ -160,7 +167,16 @@ def test_the_json_can_be_taken_out_offline(visit: Open) -> None:
 )
 def test_axe_finds_nothing(visit: Open, tmp_path: Path, scheme: str, viewport: dict[str, int]) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
-    taken = gpu_record(layers=2, rounds=5)  # it takes a second for each thousand elements
+    # Few cells, one of each kind: axe takes seconds for each thousand elements.
+    work = o_proj_work(16, 4096, 4096)
+    taken = explained(
+        FakeCell(key="faster", ratio=0.9, work=work),
+        FakeCell(key="unchanged", work=work),
+        FakeCell(key="broken", head_failures=always("raised", "no")),
+        FakeCell(key="void", voided=frozenset(range(20))),
+        FakeCell(key="undecided", spread=0.2),
+        FakeCell(key="peer", gated=False, work=work),
+    )
     path = tmp_path / "index.html"
     path.write_text(render_html(taken, judge(taken)), encoding="utf-8")
     page = visit(path, color_scheme=scheme, viewport=viewport).page

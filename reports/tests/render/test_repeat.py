@@ -56,9 +56,9 @@ def test_a_cell_s_layer_and_size_come_from_its_parameters() -> None:
     def placed(**parameters: str) -> Place:
         return place_of(msgspec.structs.replace(info, param_names=list(parameters), params=list(parameters.values())))
 
-    assert placed(tokens="16", layer="'llama'") == Place("llama", 16.0, "tokens")
-    assert placed(kind="'a'", layer="'llama'", n="1e3") == Place("llama", 1000.0, "n")
-    assert placed(kind="'a'") == Place("a", None, "")
-    assert placed(n="nan") == Place("nan", None, "")
-    assert placed() == Place("suite.Bench", None, "")
-    assert place_of(None) == Place("–", None, "")
+    assert placed(tokens="16", layer="'llama'") == Place("llama", 16.0, "tokens", "tokens 16, layer llama")
+    assert placed(kind="'a'", layer="'llama'", n="1e3") == Place("llama", 1000.0, "n", "kind a, layer llama, n 1e3")
+    assert placed(kind="'a'") == Place("a", None, "", "kind a")
+    assert placed(n="nan") == Place("nan", None, "", "n nan")
+    assert placed() == Place("suite.Bench", None, "", "")
+    assert place_of(None) == Place("–", None, "", "")

@@ -3,30 +3,18 @@
 import re
 
 import msgspec
-from fakes.reasons import called, code, launch, profiles, why_of, with_calls
+from fakes.reasons import KEY, explained
 from fakes.records import FakeCell, record
 
 from solwatch.judge.judging import judge
-from solwatch.model.record import Record
-from solwatch.model.why import Profile
+from solwatch.render.headline import headline
 from solwatch.render.html import render_html
 from solwatch.render.json import render_json
 from solwatch.render.summary import render_summary
 from solwatch.render.terminal import render_terminal
 from solwatch.render.why import why_notes, why_views
 
-KEY = "o_proj.OProj(16, 'llama-3-70b')"
 SENTENCE = "spills appeared: 0 → 48 bytes a thread"
-
-
-def explained(**changed: object) -> Record:
-    taken = record([FakeCell(key=KEY, ratio=1.05), FakeCell(key="b")])
-    head = called(launch(), kernel="mma_tile", tile="128×128×64", stages="3")
-    base = called(launch(), kernel="mma_tile", tile="64×128×64", stages="3")
-    spilling = code(digest="c0de", registers=168, local_store_bytes=48, local_load_bytes=40)
-    counted = Profile(kernel="k", duration_s=18e-6, dram_share=0.61, stalls={"barrier": 0.5, "wait": 1.25})
-    found = why_of(KEY, spilling, code(), profiles={KEY: profiles(counted, counted)}, notes=["ncu: <b>no</b>"])
-    return msgspec.structs.replace(with_calls(taken, KEY, head, base), why=found, **changed)
 
 
 def test_what_differs_and_what_does_not() -> None:
@@ -46,12 +34,23 @@ def test_what_differs_and_what_does_not() -> None:
     ]
     assert "shared memory a block 48 KiB; threads a block 128; blocks 64" in kernel.same
     assert kernel.same.endswith("instructions, all 1204; mma 128; shared loads 96")
-    assert profile.same.startswith(
-        "time, caches flushed 18.00 µs; DRAM, of its peak 61.0 %; waits for wait, cycles 1.25;"
-    )
+    assert profile.same.startswith("time, caches flushed 18.00 µs; DRAM, of its peak 61.0 %; stall: wait, cycles 1.25;")
     assert {"kernels launched", "clock, mean", "clocks held back by", "JIT and autotune caches"} == {
         figure.name for figure in around.figures
     }
+
+
+def test_the_first_lines_say_the_reason_that_most_slower_cells_share() -> None:
+    taken = explained()
+    judgement = judge(taken)
+    found = judgement.reasons[KEY]
+    assert headline(taken, judgement).why == found.sentences[0] == "another tile: 64×128×64 → 128×128×64"
+    assert headline(taken, msgspec.structs.replace(judgement, reasons={})).why == ""
+    other = record([FakeCell(key=key, ratio=1.05) for key in (KEY, "b", "c", "d")])
+    several = judge(other)
+    silent, second = (msgspec.structs.replace(found, sentences=said) for said in ([], ["more registers"]))
+    several = msgspec.structs.replace(several, reasons={KEY: second, "b": found, "c": found, "d": silent})
+    assert headline(other, several).why == f"{found.sentences[0]} (2 of 4 slower cells)"
 
 
 def test_the_page_says_why_once_and_says_it_first() -> None:

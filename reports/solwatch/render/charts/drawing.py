@@ -38,13 +38,14 @@ class _Process:
         """Return what will be the drawing, empty when the process has ended."""
         return self._asking.submit(self._answer, msgspec.json.encode([kind, spec]) + b"\n")
 
-    def _answer(self, line: bytes) -> bytes:
+    def _answer(self, asked: bytes) -> bytes:
         assert self._process.stdin is not None, "it was opened with pipes"
         assert self._process.stdout is not None, "it was opened with pipes"
         try:
-            self._process.stdin.write(line)
+            self._process.stdin.write(asked)
             self._process.stdin.flush()
-            return base64.b64decode(self._process.stdout.readline())
+            line = self._process.stdout.readline()
+            return base64.b64decode(line) if line.endswith(b"\n") else b""  # it can end within a line
         except OSError:
             return b""
 

@@ -18,6 +18,9 @@ _NAME_LENGTH, _LETTER = 46, 6.2
 _MOST_EFFECTS = 6.0
 """The scale ends there, in largest min effects: one outlier must not squash all the others."""
 
+_OUTLIERS = 2
+"""Where more cells lie beyond that, they are what the page is read for, and the scale reaches to them."""
+
 
 def forest(rows: Sequence[CellRow], palette: Palette) -> Figure | None:
     """Return the figure of all compared cells in the order of ``rows``; ``None`` when no cell was compared."""
@@ -75,7 +78,11 @@ def forest_reach(rows: Sequence[CellRow]) -> float:
     # With the largest estimates in any case: they are what the page is read for.
     points = [abs(row.ratio - 1) for row in rows if row.ratio is not None and math.isfinite(row.ratio)]
     wanted = max([widest, *points], default=0.0)
-    return max(*effects, min(1.1 * wanted, _MOST_EFFECTS * max(effects)))
+    most = _MOST_EFFECTS * max(effects)
+    far = sorted(point for point in points if point > most)
+    if len(far) > _OUTLIERS:
+        most = 3 * far[(len(far) - 1) // 2]  # of these too the farthest must not squash all others
+    return max(*effects, min(1.1 * wanted, most))
 
 
 def _values(name: str, row: CellRow, reach: float) -> dict[str, Any]:

@@ -17,7 +17,10 @@ _WIDTH, _HEIGHT = 700, 380
 _MARKS = 16
 """Pixels between base and head from which on an arrow shows though the verdict says nothing of a change."""
 
-_CHANGED = frozenset({Verdict.SLOWER, Verdict.FASTER, Verdict.ACCEPTED})
+_SHAPES = dict.fromkeys((Verdict.SLOWER, Verdict.FASTER, Verdict.ACCEPTED), "circle")
+"""A slower cell's mark points up elsewhere, where up is more time. Here arrows say it, and slower is down."""
+
+_CHANGED = frozenset(_SHAPES)
 
 
 @dataclass(frozen=True)
@@ -208,7 +211,7 @@ def _spec(points: Sequence[_Point], roofs: Sequence[_Roof], palette: Palette) ->
                     "x": {**x, "field": "x"},
                     "y": {**y, "field": "head"},
                     "description": {"field": "tip", "type": "nominal"},
-                    **verdict_marks(palette, [point.row.verdict_key for point in points]),
+                    **verdict_marks(palette, [point.row.verdict_key for point in points], shapes=_SHAPES),
                 },
             },
         ],

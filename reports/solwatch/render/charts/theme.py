@@ -1,8 +1,9 @@
 """Colours and shapes of pages and charts: told apart without colour, too, and by those who see colours otherwise."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+from types import MappingProxyType
 from typing import Any
 
 from solwatch.model.verdict import Verdict
@@ -135,8 +136,13 @@ def chart(palette: Palette, **parts: Any) -> dict[str, Any]:
     return {"$schema": SCHEMA, "config": config, "padding": {"left": 16, "right": 16, "top": 6, "bottom": 6}, **parts}
 
 
-def verdict_marks(palette: Palette, present: Iterable[Verdict]) -> dict[str, Any]:
-    """Return the encodings of colour and shape by the field ``verdict``, with one legend for those ``present``."""
+def verdict_marks(
+    palette: Palette, present: Iterable[Verdict], *, shapes: Mapping[Verdict, str] = MappingProxyType({})
+) -> dict[str, Any]:
+    """Return the encodings of colour and shape by the field ``verdict``, with one legend for those ``present``.
+
+    ``shapes``: those that are others than ``VERDICT_SHAPES``.
+    """
     shown = [verdict for verdict in SEVERITY if verdict in set(present)]
     words = [verdict_word(verdict) for verdict in shown]
     legend = {"title": None, "orient": "top", "symbolStrokeWidth": 1.5}
@@ -150,7 +156,7 @@ def verdict_marks(palette: Palette, present: Iterable[Verdict]) -> dict[str, Any
         "shape": {
             "field": "verdict",
             "type": "nominal",
-            "scale": {"domain": words, "range": [VERDICT_SHAPES[verdict] for verdict in shown]},
+            "scale": {"domain": words, "range": [shapes.get(verdict, VERDICT_SHAPES[verdict]) for verdict in shown]},
             "legend": legend,
         },
     }
