@@ -5,6 +5,7 @@ as often as it is given; nothing else of what was measured is touched.
 """
 
 import argparse
+import json
 import subprocess
 import sys
 import tempfile
@@ -34,6 +35,9 @@ def main() -> int:
         ended = subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
         if ended.returncode != SLOWER:
             print(f"the report ended with {ended.returncode}, wanted {SLOWER}: choose a gate with a slowdown")
+            return 3
+        if not json.loads((Path(folder) / "report.json").read_bytes())["judgement"]["reasons"]:
+            print("the record holds no reason for the slowdown: choose a gate that looked into both builds")
             return 3
         SAMPLE.mkdir(exist_ok=True)
         for name in KEPT:
