@@ -1,11 +1,34 @@
-"""``solwatch ci answer``: what a bisection on another machine found, as a comment on an issue."""
+"""``solwatch ci comment`` and ``answer``: what other machines found, as comments; it is taken for hostile."""
 
 from pathlib import Path
 
 import click
 
-from solwatch.cli.ci import FILE, FOLDER_OR_ZIP, address
+from solwatch.cli.ci_options import FILE, FOLDER_OR_ZIP, address
 from solwatch.model.errors import MachineError
+
+
+@click.command()
+@click.argument("source", type=FOLDER_OR_ZIP)
+@click.option("--head", metavar="SHA", help="The commit that the verdict must be of, from the event.")
+@click.option("--run-url", default="", metavar="URL", callback=address, help="Where the reports are, from the event.")
+@click.option("--output", type=FILE, metavar="FILE", help="Write the comment there.")
+def comment(source: Path, head: str | None, run_url: str, output: Path | None) -> int:
+    """Print the pull request's comment from SOURCE, a folder or zip with joint.json that is taken for hostile.
+
+    Which pull request it belongs to is for the caller to know, never for SOURCE.
+    """
+    from solwatch.app.handed_over import joint_in
+    from solwatch.cli.showing import print_result
+    from solwatch.model.plain import without_commands
+    from solwatch.render.joint import render_comment
+    from solwatch.workspace.files import write_atomically
+
+    text = render_comment(joint_in(source, head), run_url=run_url)
+    if output is not None:
+        write_atomically(output, text.encode())
+    print_result(without_commands(text).rstrip("\n"))
+    return 0
 
 
 @click.command()

@@ -12,7 +12,7 @@ import click
 
 from solwatch import __version__
 from solwatch.cli.accept import accept
-from solwatch.cli.answering import answer
+from solwatch.cli.answering import answer, comment
 from solwatch.cli.bisecting import bisect
 from solwatch.cli.build import build
 from solwatch.cli.ci import ci
@@ -20,6 +20,7 @@ from solwatch.cli.commands import bench, gate, record, report, run
 from solwatch.cli.ending import ending
 from solwatch.cli.fleet import fleet
 from solwatch.cli.history import history
+from solwatch.cli.joining import retry, verdict
 from solwatch.cli.machine import calibrate, ceilings, doctor, selftest
 from solwatch.cli.site import site
 from solwatch.model.errors import ExitCode, RequestError
@@ -52,7 +53,8 @@ for command in (
     fleet,
 ):  # fmt: skip
     solwatch.add_command(command)
-ci.add_command(answer)
+for step in (verdict, retry, comment, answer):
+    ci.add_command(step)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
