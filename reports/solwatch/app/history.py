@@ -1,7 +1,7 @@
 """The plots of ``history push`` and ``pull``: results merged into their branch, and the branch's into results."""
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -10,7 +10,7 @@ from solwatch.app.change_points import REPORTED, joined_reported
 from solwatch.app.limits import LIMITS, joined_limits
 from solwatch.app.noise import NOISE, joined_noise
 from solwatch.asvio.merging import UnreadableError, checked, is_results, merged
-from solwatch.model.errors import MachineError, NothingMeasuredError
+from solwatch.model.errors import MachineError, NothingMeasuredError, RequestError
 from solwatch.model.history import LimitRow, NoiseRow, Reported
 from solwatch.model.plain import plain
 from solwatch.model.ports import Clock
@@ -61,14 +61,15 @@ class Moved:
 def push(history: History) -> Moved:
     """Put what the branch lacks of this machine's files on it; whoever is faster has his kept, and it is tried again.
 
-    Raises ``NothingMeasuredError`` when there are no results, ``MachineError`` when the remote can't be reached or
-    refuses, or when others were faster ``MOST_ATTEMPTS`` times.
+    Raises ``NothingMeasuredError`` when there are no results, ``RequestError`` when git tracks them, ``MachineError``
+    when the remote can't be reached or refuses, or when others were faster ``MOST_ATTEMPTS`` times.
     """
     paths = [path for path in result_paths(history.results) if _ours(path)]
     if not any("/" in path or path in _ROWS for path in paths):
         raise NothingMeasuredError(
             f"{history.results} has no results to push: `solwatch gate BASE HEAD` and `asv run` leave some there"
         )
+    _require_measured(history, paths)
     with results_branch(history.repository, history.remote, history.branch) as branch:
         blobs = {path: branch.blob_of(read_whole(history.results / path)) for path in paths}
         for attempt in range(1, MOST_ATTEMPTS + 1):
@@ -117,6 +118,15 @@ def pull(history: History) -> Moved:
                 write_result(history.results, path, joined)
                 files += 1
     return Moved(files=files, known=True, warnings=warnings)
+
+
+def _require_measured(history: History, paths: Sequence[str]) -> None:
+    """Raise ``RequestError`` where git tracks results: a commit brings them along, whoever measured what."""
+    if brought := sorted(history.repository.tracked(history.results) & set(paths)):
+        raise RequestError(
+            f"git tracks {plain(brought[0], 200)} in {history.results}, and what a commit brings along is not pushed "
+            "as measured: take it out of the repository (`git rm -r --cached`), or push a copy of it (--results FOLDER)"
+        )
 
 
 def _additions(history: History, branch: ResultsBranch, blobs: Mapping[str, str]) -> tuple[dict[str, bytes], list[str]]:

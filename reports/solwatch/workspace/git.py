@@ -114,6 +114,15 @@ class Repository:
         """Return the hashes of ``commit`` and of all commits before it, the oldest first."""
         return self.text("rev-list", "--topo-order", "--reverse", commit.sha).split()
 
+    def tracked(self, folder: Path) -> set[str]:
+        """Return the paths below ``folder``, relative to it, that a commit brings along; none for a folder outside."""
+        root, wanted = self.root.resolve(), folder.resolve()
+        if not wanted.is_relative_to(root):
+            return set()
+        place = wanted.relative_to(root).as_posix()
+        listed = self.run("ls-files", "-z", "--", place, options=["--literal-pathspecs"]).stdout.split(b"\0")
+        return {os.path.relpath(os.fsdecode(path), place) for path in listed if path}
+
     def user(self) -> str | None:
         """Return who git says is at work here: a name, else an address."""
         for key in ("user.name", "user.email"):

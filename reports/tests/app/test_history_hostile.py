@@ -19,7 +19,7 @@ from fakes.histories import (
 )
 
 from solwatch.app.history import pull, push
-from solwatch.model.errors import MachineError, NothingMeasuredError
+from solwatch.model.errors import MachineError, NothingMeasuredError, RequestError
 
 MACHINE_JSON = b'{"version": 1, "machine": "runner"}'
 
@@ -162,3 +162,18 @@ def test_a_broken_file_here_is_left_alone_and_the_others_are_pushed(clone: Path,
     assert moved.files == 3
     (warning,) = moved.warnings
     assert "bbbbbbbb-half.json is left alone, here and on asv-results: this machine's is not whole JSON" in warning
+
+
+def test_results_that_a_commit_brings_along_are_not_pushed(clone: Path, origin: Path, tmp_path: Path) -> None:
+    save(results_of(clone), "a" * 40, {CELL: [1.0]})
+    name = next(path for path in contents(results_of(clone)) if path.endswith(".json") and "aaaaaaaa" in path)
+    place = results_of(clone).relative_to(clone) / name
+    git(clone, "add", "--force", str(place))
+    git(clone, "commit", "--quiet", "--message", "Bring a result along")
+    with pytest.raises(RequestError, match=f"git tracks {name} in .*: take it out of the repository"):
+        push(history(clone))
+    assert git(origin, "branch", "--list", BRANCH) == ""
+    (clone / place).unlink()  # as the workflows do after each checkout
+    save(results_of(clone), "b" * 40, {CELL: [1.0]})
+    assert push(history(clone)).commit
+    assert not any("aaaaaaaa" in path for path in on_branch(origin))

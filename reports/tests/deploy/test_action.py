@@ -115,12 +115,15 @@ def act(toy: Path, tmp_path: Path) -> Act:
 
 def test_a_push_that_makes_a_plain_suite_slower_fails(toy: Path, act: Act, tmp_path: Path) -> None:
     before = git(toy, "rev-parse", "HEAD")
+    (toy / "build/verdict/old").mkdir(parents=True)
+    (toy / "build/verdict/old/verdict.json").write_text("{}")  # what a commit brings along is none
     after = commit(toy, toy="def work():\n    return sum(range(600000))\n")
     # 12 rounds are the fewest that can call it slower, beside other tests it may take more
     outputs, code = act("push", {"before": before, "after": after}, rounds="40", entry="runner-1")
     assert (outputs["code"], outputs["word"], outputs["needed"], code) == ("1", "fail", "true", 1)
     joint = json.loads((tmp_path / "joint.json").read_text())
     (entry,) = joint["entries"]
+    assert joint["problems"] == []
     assert (joint["plan"]["base"], joint["plan"]["head"], entry["entry"]) == (before, after, "runner-1")
     assert [cell["key"] for cell in entry["verdict"]["cells"]] == ["toy_suite.Work.time_work"]
     assert "toy_suite.Work.time_work" in (tmp_path / "index.html").read_text()
