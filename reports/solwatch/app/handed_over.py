@@ -1,8 +1,8 @@
 """What jobs hand to each other, read where nothing of it is trusted: verdicts, plans, a joint verdict, a matrix."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -12,13 +12,19 @@ from solwatch.model.ci_plan import Plan
 from solwatch.model.entry_verdict import EntryName, EntryVerdict
 from solwatch.model.errors import MachineError, RequestError
 from solwatch.model.joint_verdict import JointVerdict
+from solwatch.model.plain import plain
+from solwatch.model.verdict import CellVerdict
 from solwatch.render.json import BisectionDocument
 from solwatch.workspace.artifacts import Found, decoded, found_in
 
 JOINT_FILE = "joint.json"
 BISECTION_FILE = "bisection.json"
 
+MOST_RATIO = 1e9
+"""A second in a nanosecond's place: no slowdown is larger, and no interval reaches beyond it."""
+
 Job = dict[str, Any]
+T = TypeVar("T", EntryVerdict, JointVerdict)
 
 
 class _Named(msgspec.Struct, frozen=True):
@@ -31,7 +37,8 @@ class _Matrix(msgspec.Struct, frozen=True):
 
 def verdicts_in(sources: Sequence[Path]) -> list[Found[EntryVerdict]]:
     """Return all verdicts below folders or in archives, in one of them or right below it."""
-    return [one for source in sources for one in found_in(source, VERDICT_FILE, EntryVerdict)]
+    found = [one for source in sources for one in found_in(source, VERDICT_FILE, EntryVerdict)]
+    return [_plausible(one, one.value.cells) if one.value else one for one in found]
 
 
 def plan_from(text: str) -> Found[Plan]:
@@ -82,10 +89,36 @@ def joint_in(source: Path, head: str | None) -> JointVerdict:
     found = found_in(source, JOINT_FILE, JointVerdict)
     if len(found) != 1:
         raise MachineError(f"{source} holds {len(found)} files named {JOINT_FILE}: exactly one is commented on")
-    joint = found[0].value
+    one = found[0]
+    if one.value is not None:
+        named = [entry.verdict for entry in one.value.entries if entry.verdict is not None]
+        one = _plausible(one, [cell for verdict in named for cell in verdict.cells])
+    joint = one.value
     if joint is None:
-        raise MachineError(f"{found[0].where} in {source} can't be trusted: {found[0].problem}")
+        raise MachineError(f"{one.where} in {source} can't be trusted: {one.problem}")
     of = joint.plan.head if joint.plan else None
     if head is not None and of != head:
         raise MachineError(f"the verdict is of {of or 'no commit'}, not of {head}: it is not commented on")
     return joint
+
+
+def _plausible(found: Found[T], cells: Iterable[CellVerdict]) -> Found[T]:
+    """Return ``found``, or the problem with the first figure of its ``cells`` that nothing can have measured."""
+    for cell in cells:
+        for name, value, least, most in _figures(cell):
+            if not least <= value <= most:
+                said = f"{plain(cell.key, 80)} has {name} = {value:g}, allowed is {least:g} to {most:g}"
+                return Found(where=found.where, problem=said)
+    return found
+
+
+def _figures(cell: CellVerdict) -> Iterable[tuple[str, float, float, float]]:
+    """Yield the figures of a cell that are shown: name, value, least and most."""
+    ratio = cell.slowdown_ratio
+    if ratio is not None:
+        yield "slowdown_ratio", ratio.point, 0.0, MOST_RATIO
+        yield from (
+            ("slowdown_ratio", end, -MOST_RATIO, MOST_RATIO) for end in (ratio.low, ratio.high) if end is not None
+        )
+    if cell.mde is not None:
+        yield "mde", cell.mde, 0.0, float("inf")

@@ -51,7 +51,7 @@ def answer(source: Path, good: str, bad: str, run_url: str, output: Path | None)
     found = bisection_in(source, good, bad)
     try:
         text = render_bisection_comment(found, run_url=run_url)
-    except (LookupError, ValueError) as error:
+    except (ArithmeticError, LookupError, ValueError) as error:
         raise MachineError(f"the bisection in {source} can't be trusted: it contradicts itself ({error!r})") from error
     if output is not None:
         write_atomically(output, text.encode())

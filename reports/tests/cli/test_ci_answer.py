@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 from fakes.bisections import CELL, World, asked
-from fakes.hostile import ATTACKS, tokens
+from fakes.hostile import ATTACKS, Keys, anything, places, replaced, tokens
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from solwatch.cli.main import outcome
 from solwatch.judge.bisecting import concluded
@@ -17,15 +19,16 @@ from solwatch.render.json import render_bisection
 
 GOOD, BAD = "0" * 40, f"{8:08x}{'0' * 32}"
 URL = "https://github.com/owner/project/actions/runs/4711"
+FOUND = render_bisection(concluded(World({CELL: [1.0] * 5 + [1.041] * 4}).run(), asked(good=GOOD, bad=BAD)))
+PLACES = list(places(json.loads(FOUND)))
 ARGUMENTS = ["--good", GOOD, "--bad", BAD, "--run-url", URL]
 
 
 @pytest.fixture
 def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    found = concluded(World({CELL: [1.0] * 5 + [1.041] * 4}).run(), asked(good=GOOD, bad=BAD))
     (tmp_path / "answer").mkdir()
-    (tmp_path / "answer/bisection.json").write_bytes(render_bisection(found))
+    (tmp_path / "answer/bisection.json").write_bytes(FOUND)
     return tmp_path / "answer"
 
 
@@ -103,3 +106,18 @@ def test_a_long_one_is_cut_at_a_line_and_says_so(source: Path) -> None:
     assert len(text.encode()) <= COMMENT_BYTES
     assert " lines more\n" in text
     assert text.rstrip().endswith(URL)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(keys=st.sampled_from(PLACES), value=anything)
+def test_any_value_in_any_place(source: Path, capsys: pytest.CaptureFixture[str], keys: Keys, value: Any) -> None:
+    (source / "bisection.json").write_text(json.dumps(replaced(json.loads(FOUND), keys, value)))
+    capsys.readouterr()
+    code = outcome(["ci", "answer", "answer", *ARGUMENTS])
+    out, err = capsys.readouterr()
+    if code == 0:
+        assert out.startswith(comment_marker(GOOD, BAD))
+        assert len(out.encode()) <= COMMENT_BYTES
+    else:
+        assert (code, out, len(err.splitlines())) == (3, "", 1)
+        assert "internal error" not in err

@@ -1,4 +1,8 @@
-"""Text that wants more than to be read, and what a reader of Markdown makes of it."""
+"""Text that wants more than to be read, and what a reader of Markdown makes of it; values that nobody expects."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
 
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -52,3 +56,35 @@ def prose(markdown: str) -> str:
 def html(markdown: str) -> set[str]:
     """Return the HTML that would be taken as such."""
     return {token.content.strip() for token in tokens(markdown) if token.type in ("html_inline", "html_block")}
+
+
+Keys = tuple[str | int, ...]
+
+figures = st.one_of(
+    st.floats(),  # NaN and the infinities as Python's JSON writes them
+    st.integers(),
+    st.sampled_from([1e308, -1e308, 5e-324, -0.0, 10**400, 2**63, -(2**63) - 1]),
+)
+anything = st.recursive(
+    st.one_of(st.none(), st.booleans(), figures, st.text(), st.just("\ud800"), st.just("\0")),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=8), inner, max_size=3)),
+    max_leaves=6,
+)
+
+
+def places(value: Any, keys: Keys = ()) -> Iterator[Keys]:
+    """Yield the way to every value of a JSON document but the whole."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, each in inside:
+        yield (*keys, key)
+        yield from places(each, (*keys, key))
+
+
+def replaced(document: Any, keys: Keys, value: Any) -> Any:
+    """Return a copy of a JSON document with another value in one place."""
+    copy = json.loads(json.dumps(document))
+    inner = copy
+    for key in keys[:-1]:
+        inner = inner[key]
+    inner[keys[-1]] = value
+    return copy
