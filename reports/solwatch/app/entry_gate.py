@@ -41,11 +41,11 @@ class Place:
 
 
 def opened(place: Place, created_at: str) -> EntryVerdict:
-    """Return the verdict of a gate that has reached nothing yet."""
+    """Return the verdict of a gate that has reached nothing yet: interrupted, where nothing takes its place."""
     return EntryVerdict(
         entry=place.entry,
-        code=3,
-        word=WORDS[ExitCode.UNTRUSTED],
+        code=130,
+        word=WORDS[ExitCode.INTERRUPTED],
         text="the gate has not ended",
         solwatch=__version__,
         machine=place.host,

@@ -1,7 +1,7 @@
 """One final verdict from a plan, a build and what each entry of the fleet said, retries included.
 
-What is missing, can't be read or contradicts itself is infrastructure: it never makes a commit slower, and never
-lets it pass.
+What is missing, can't be read or contradicts itself is infrastructure: it never makes a commit slower, and lets it
+pass only in a merge queue, and only where runners failed: never what was cancelled, left out or can't be trusted.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import cast
 from solwatch.model.ci_plan import Plan
 from solwatch.model.entry_verdict import WORDS, Code, EntryVerdict
 from solwatch.model.errors import ExitCode
-from solwatch.model.joint_verdict import BuildResult, EntryResult, JointVerdict
+from solwatch.model.joint_verdict import BuildResult, EntryResult, JobResult, JointVerdict
 from solwatch.model.verdict import FAILING
 from solwatch.workspace.artifacts import Found
 
@@ -25,7 +25,7 @@ _OF_BUILDS: Mapping[BuildResult, tuple[ExitCode, str]] = {
     "base": (ExitCode.UNTRUSTED, "the base does not build"),
     "refused": (ExitCode.USAGE, "the build was asked for wrongly"),
     "failure": (ExitCode.UNTRUSTED, "the build failed, and did not say on which side"),
-    "cancelled": (ExitCode.UNTRUSTED, "the build was cancelled"),
+    "cancelled": (ExitCode.UNTRUSTED, "the build was cancelled, or ended by a signal"),
     "skipped": (ExitCode.UNTRUSTED, "the build was skipped, though there is something to measure"),
 }
 
@@ -36,11 +36,13 @@ def joined(
     entries: Sequence[str] = (),
     plan: Plan | None = None,
     build: BuildResult = "success",
+    jobs: Mapping[str, JobResult] | None = None,
     doubts: Sequence[str] = (),
 ) -> JointVerdict:
     """Return the joint verdict; ``entries``: those that must have one, whoever has one when empty.
 
-    ``doubts``: what is known already not to be trusted, a line each.
+    ``jobs``: what became of the jobs ``gate``, ``again`` and ``retry``, as far as that is known; ``doubts``: what is
+    known already not to be trusted, a line each.
     """
     if plan is not None and not plan.needed:
         return _joint(ExitCode.OK, f"nothing to measure: {plan.reason}", plan, build)
@@ -48,14 +50,24 @@ def joined(
         code, text = _OF_BUILDS[build]
         return _joint(code, text, plan, build)
     trusted, problems = _trusted(found, entries, plan)
-    problems = [*doubts, *problems]
     results = [_result([one for one in trusted if one.entry == entry], entry) for entry in _named(entries, trusted)]
+    problems = [*doubts, *problems, *_ended(jobs or {}, results)]
     if not results and not problems:
         problems = ["no verdict arrived from any entry"]
     codes = [_counted(one.code) for one in results] + [ExitCode.UNTRUSTED] * bool(problems)
     results.sort(key=lambda one: ORDER.index(_counted(one.code)))
     code = worst(codes)
     return _joint(code, _text(code, results, problems), plan, build, results, problems)
+
+
+def ends_with(joint: JointVerdict, *, unmeasured: str) -> ExitCode:
+    """Return the code that the check ends with.
+
+    ``unmeasured``: ``pass`` forgives 3 and 4 where nothing but runners stands behind them; ``fail`` forgives nothing.
+    """
+    undecided = joint.code in (ExitCode.UNTRUSTED, ExitCode.UNDECIDED)
+    runners = not joint.problems and joint.build not in ("cancelled", "skipped")
+    return ExitCode.OK if unmeasured == "pass" and undecided and runners else ExitCode(joint.code)
 
 
 def worst(codes: Iterable[ExitCode]) -> ExitCode:
@@ -65,7 +77,39 @@ def worst(codes: Iterable[ExitCode]) -> ExitCode:
 
 def to_retry(joint: JointVerdict) -> list[str]:
     """Return the entries that a second trial may help: those that decided nothing or lost their runner."""
-    return [one.entry for one in joint.entries if one.code in _REPLACED and not one.retried]
+    return _untried(joint.entries)
+
+
+def _untried(results: Sequence[EntryResult]) -> list[str]:
+    return [one.entry for one in results if one.code in _REPLACED and not one.retried]
+
+
+def _ended(jobs: Mapping[str, JobResult], results: Sequence[EntryResult]) -> list[str]:
+    """Return a line for each job and gate that was ended from outside, or left out though it was needed.
+
+    A hand, or a time limit that the change itself may have run into: no fault of a runner's. What a cancelled gate
+    left out, a retry that ran to its end has measured.
+    """
+    again = jobs.get("retry") == "success" and all(one.verdict for one in results)
+    cancelled = [name for name, word in jobs.items() if word == "cancelled" and not (name == "gate" and again)]
+    idle = jobs.get("again") != "success" or not _untried(results)
+    left_out = [name for name, word in jobs.items() if word == "skipped" and not (name == "retry" and idle)]
+    lines = [f"job {name} was cancelled, by hand or by its time limit: run it again" for name in cancelled]
+    lines += [f"job {name} was skipped, though it had something to do: run it again" for name in left_out]
+    lines += [f"{one.entry}: the gate was interrupted" for one in results if one.code == int(ExitCode.INTERRUPTED)]
+    return lines + _unexplained(jobs, [one.entry for one in results if not one.verdict])
+
+
+def _unexplained(jobs: Mapping[str, JobResult], silent: Sequence[str]) -> list[str]:
+    """Return a line where no lost runner explains that entries are ``silent``.
+
+    GitHub has one word for a whole matrix, and ``failure`` hides ``cancelled``: it tells of one entry, not of two.
+    """
+    last = next((name for name in ("retry", "gate") if jobs.get(name, "skipped") != "skipped"), None)
+    if not silent or last is None or jobs[last] == "cancelled" or (jobs[last] == "failure" and len(silent) == 1):
+        return []
+    why = "did not fail" if jobs[last] == "success" else "failed, which does not say whether each of them did"
+    return [f"no verdict arrived from {', '.join(silent)}, and job {last} {why}: run it again"]
 
 
 def _trusted(

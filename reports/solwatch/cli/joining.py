@@ -11,19 +11,31 @@ from solwatch.cli.ci_options import FILE, FOLDER_OR_ZIP, GITHUB, entry_name, wri
 from solwatch.model.errors import ExitCode
 
 if TYPE_CHECKING:
-    from solwatch.model.joint_verdict import BuildResult
+    from solwatch.model.joint_verdict import BuildResult, JobResult
 
 BUILD_CODES: dict[str, "BuildResult"] = {"0": "success", "1": "head", "2": "refused", "3": "base"}
-BUILD_WORDS = ("success", "failure", "cancelled", "skipped")
+WORDS = ("success", "failure", "cancelled", "skipped")
+JOBS = ("gate", "again", "retry")
 
 
 def _build_result(context: click.Context, parameter: click.Parameter, value: str) -> "BuildResult":
-    """Return how the build ended; a code that is none of solwatch's is that of a shell or a signal (137: memory)."""
-    if value in BUILD_WORDS:
+    """Return how the build ended; a code that is none of solwatch's is that of a shell, above 128 a signal's."""
+    if value in WORDS:
         return cast("BuildResult", value)
     if not re.fullmatch(r"[0-9]{1,3}", value):
-        raise click.BadParameter(f"{value!r}: allowed are an exit code and {', '.join(BUILD_WORDS)}")
-    return BUILD_CODES.get(value, "failure")
+        raise click.BadParameter(f"{value!r}: allowed are an exit code and {', '.join(WORDS)}")
+    return BUILD_CODES.get(value, "cancelled" if int(value) > 128 else "failure")
+
+
+def _job_results(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> "dict[str, JobResult]":
+    """Return job -> GitHub's word for it."""
+    found = {}
+    for value in values:
+        name, _, word = value.partition("=")
+        if name not in JOBS or word not in WORDS:
+            raise click.BadParameter(f"{value!r}: allowed is JOB=WORD of {', '.join(JOBS)} and {', '.join(WORDS)}")
+        found[name] = cast("JobResult", word)
+    return found
 
 
 SOURCES = click.argument("sources", nargs=-1, required=True, type=FOLDER_OR_ZIP, metavar="FOLDER...")
@@ -44,11 +56,19 @@ MATRIX = click.option("--matrix", metavar="JSON", help="What 'solwatch fleet mat
     help="How the build ended: the exit code of 'solwatch build', or the job's result.",
 )
 @click.option(
+    "--job",
+    "results",
+    multiple=True,
+    metavar="JOB=WORD",
+    callback=_job_results,
+    help="What became of job gate, again or retry: a cancelled one is never a pass.",
+)
+@click.option(
     "--unmeasured",
     type=click.Choice(["pass", "fail"]),
     default="fail",
     show_default=True,
-    help="What codes 3 and 4, which say nothing of the change, do: pass ends with 0, and says so.",
+    help="What 3 and 4 do where only runners failed: pass ends with 0, and says so.",
 )
 @click.option("--output", type=FILE, metavar="FILE", help="Write the joint verdict as JSON, for 'solwatch ci comment'.")
 @GITHUB
@@ -58,13 +78,14 @@ def verdict(
     entries: tuple[str, ...],
     plan_text: str | None,
     build_result: "BuildResult",
+    results: "dict[str, JobResult]",
     unmeasured: str,
     output: Path | None,
     github: bool,
 ) -> int:
     """Join what all entries of the fleet and their retries said (verdict.json below FOLDERs) into one exit code."""
     from solwatch.app.handed_over import jobs_of, plan_from, verdicts_in
-    from solwatch.app.joining import joined
+    from solwatch.app.joining import ends_with, joined
     from solwatch.cli.github import require_step, tell_joint
     from solwatch.cli.showing import print_result, say
     from solwatch.model.plain import without_commands
@@ -82,6 +103,7 @@ def verdict(
         entries=[*entries, *(jobs or ())],
         plan=planned.value if planned else None,
         build=build_result,
+        jobs=results,
         doubts=doubts,
     )
     if output is not None:
@@ -89,10 +111,12 @@ def verdict(
     if github:
         tell_joint(joint)
     print_result(without_commands(render_joint_line(joint)))
-    if unmeasured == "pass" and joint.code in (ExitCode.UNTRUSTED, ExitCode.UNDECIDED):
+    code = ends_with(joint, unmeasured=unmeasured)
+    if code != joint.code:
         say(f"exit code {joint.code} says nothing of the change: it passes unmeasured (--unmeasured=pass)")
-        return ExitCode.OK
-    return joint.code
+    elif unmeasured == "pass" and code in (ExitCode.UNTRUSTED, ExitCode.UNDECIDED):
+        say(f"exit code {code} stands: what was cancelled, left out or can't be trusted is no runner's fault")
+    return code
 
 
 @click.command()

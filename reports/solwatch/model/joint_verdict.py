@@ -10,6 +10,9 @@ from solwatch.model.entry_verdict import Code, EntryName, EntryVerdict
 BuildResult = Literal["success", "head", "base", "refused", "failure", "cancelled", "skipped"]
 """How the build ended: GitHub's word for the job, the side that does not build, or that it was asked for wrongly."""
 
+JobResult = Literal["success", "failure", "cancelled", "skipped"]
+"""GitHub's word for a job, of all its matrix together; a time limit cancels, a lost runner is a failure."""
+
 
 class EntryResult(msgspec.Struct, frozen=True, kw_only=True):
     """One entry of the fleet.

@@ -97,7 +97,7 @@ def test_what_is_known_before_measuring_is_added(pipeline: Pipeline) -> None:
     found = pipeline.begun()
     assert found.base.sha == pipeline.project.git("rev-parse", "HEAD~1")
     assert found.head.tree == pipeline.project.git("rev-parse", "HEAD^{tree}")
-    assert (found.machine, found.code, found.word) == ("runner-2", 3, "infrastructure")
+    assert (found.machine, found.code, found.word) == ("runner-2", 130, "interrupted")
 
 
 def test_a_judgement_is_handed_on_with_its_worst_cells() -> None:

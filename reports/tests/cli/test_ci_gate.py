@@ -98,7 +98,7 @@ def test_an_interrupted_gate_says_so_and_ends_with_130(
     assert (verdict(project).code, verdict(project).word) == (130, "interrupted")
 
 
-def test_a_gate_that_is_killed_leaves_infrastructure_never_an_older_verdict(
+def test_a_gate_that_is_killed_leaves_an_interrupted_one_never_an_older_verdict(
     project: ScratchProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found: list[EntryVerdict] = []
@@ -111,7 +111,7 @@ def test_a_gate_that_is_killed_leaves_infrastructure_never_an_older_verdict(
     (project.root / "build").mkdir()
     (project.root / "build/verdict.json").write_text("an older one")
     outcome(["ci", "gate", "HEAD~1"])
-    assert (found[0].code, found[0].text) == (3, "the gate has not ended")
+    assert (found[0].code, found[0].text) == (130, "the gate has not ended")
 
 
 @pytest.mark.parametrize(("arguments", "said"), [(["no-such"], "unknown commit"), (["HEAD", "-b", "("], "expression")])

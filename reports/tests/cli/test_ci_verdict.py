@@ -50,6 +50,16 @@ def test_what_says_nothing_of_the_change_may_pass_and_says_so(
     assert capsys.readouterr().err == (said if code in (3, 4) else "")
 
 
+def test_what_was_cancelled_does_not_pass_and_says_so(step: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kept(step / "all", verdict(code=3), verdict("b200"))
+    arguments = ["all", "--matrix", MATRIX, "--unmeasured", "pass", "--job", "gate=cancelled", "--job", "again=skipped"]
+    assert outcome(["ci", "verdict", *arguments]) == 3
+    out, err = capsys.readouterr()
+    assert out.startswith("INFRASTRUCTURE: no verdict on this change: ")
+    assert "  not trusted: job gate was cancelled, by hand or by its time limit: run it again\n" in out
+    assert err == "exit code 3 stands: what was cancelled, left out or can't be trusted is no runner's fault\n"
+
+
 def test_gates_and_retries_in_several_folders(step: Path, capsys: pytest.CaptureFixture[str]) -> None:
     kept(step / "gates", verdict(code=3), verdict("b200"))
     kept(step / "retries", verdict(code=0, trial=2))
@@ -68,6 +78,9 @@ def test_a_plan_that_needs_nothing_and_builds_that_failed_decide_without_verdict
     assert outcome(["ci", "verdict", "absent", "--matrix", MATRIX, "--plan", idle, "--build-result", "skipped"]) == 0
     for build, code in (("1", 1), ("2", 2), ("3", 3), ("137", 3), ("130", 3), ("failure", 3), ("skipped", 3)):
         assert outcome(["ci", "verdict", "absent", "--matrix", MATRIX, "--build-result", build]) == code
+    for build, code in (("3", 0), ("127", 0), ("137", 3), ("130", 3)):  # what a signal ended may have been the change's
+        arguments = ["absent", "--matrix", MATRIX, "--build-result", build, "--unmeasured", "pass"]
+        assert outcome(["ci", "verdict", *arguments]) == code
     kept(step / "all", verdict(), verdict("b200"))
     for build in ("0", "success"):
         assert outcome(["ci", "verdict", "all", "--matrix", MATRIX, "--build-result", build]) == 0
@@ -93,6 +106,11 @@ def test_a_plan_that_is_none_is_infrastructure(step: Path, plan: str, capsys: py
         (["verdict", "a", "--matrix", "x"], "--matrix is not a matrix"),
         (["verdict", "a", "--entry", "a b"], "allowed are up to 64 letters"),
         (["verdict", "a", "--build-result", "slower"], "'slower': allowed are an exit code and success"),
+        (
+            ["verdict", "a", "--job", "gate=slower"],
+            "'gate=slower': allowed is JOB=WORD of gate, again, retry and success",
+        ),
+        (["verdict", "a", "--job", "plan=success"], "'plan=success': allowed is JOB=WORD"),
         (["retry", "a"], "Missing option '--matrix'"),
         (["comment", "a", "--run-url", "javascript:alert(1)"], "allowed is https://"),
         (["comment", "a", "--run-url", "https://x.example/a b"], "allowed is https://"),
