@@ -33,7 +33,8 @@ check "manifests" kubernetes-validate --strict --quiet deploy/arc/manifests/*.ya
 if [ -d .github/workflows ]; then
   check "workflows: syntax" actionlint
   check "workflows: schema" check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
-  check "workflows: security" zizmor --quiet --offline --persona=auditor .github
+  check "action: schema" check-jsonschema --builtin-schema vendor.github-actions action.yml
+  check "workflows and action: security" zizmor --quiet --offline --persona=auditor .github action.yml
 fi
 
 if [ ${#failed[@]} -gt 0 ]; then

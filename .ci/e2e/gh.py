@@ -1,7 +1,8 @@
 """Stands in for GitHub's command line in the steps that ask the API: a few addresses, answered from files.
 
 ``api [--method M] [--paginate] [--silent] PATH [--field|--raw-field K=V]… [--jq EXPRESSION]`` as gh has it, expressions
-evaluated by jq itself; ``auth setup-git`` does nothing, since pushing into a folder asks nobody.
+evaluated by jq itself; ``issue`` and ``label`` as far as the workflows use them; ``auth setup-git`` does nothing, since
+pushing into a folder asks nobody.
 """
 
 import argparse
@@ -10,6 +11,7 @@ import os
 import re
 import sys
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -84,10 +86,46 @@ def field(text: str) -> tuple[str, str]:
     return key, Path(value[1:]).read_text() if value.startswith("@") else value
 
 
+def issue(arguments: Sequence[str]) -> int:
+    """List, create, edit or close issues; 1 for one that is not there."""
+    parser = argparse.ArgumentParser(prog="gh issue")
+    parser.add_argument("action", choices=["list", "create", "edit", "close"])
+    parser.add_argument("number", type=int, nargs="?")
+    for name in ("label", "state", "limit", "json", "jq", "title"):
+        parser.add_argument(f"--{name}")
+    parser.add_argument("--body-file", type=Path)
+    options = parser.parse_args(arguments)
+    issues = known("issues", [])
+    if options.action == "list":
+        wanted = [{key: one[key] for key in options.json.split(",")} for one in issues if one["label"] == options.label]
+        show(wanted, options.jq)
+        return 0
+    if options.action == "create":
+        issues.append({"number": len(issues) + 1, "state": "OPEN", "label": options.label, "title": options.title})
+    found = issues[(options.number or len(issues)) - 1]
+    if options.action == "close":
+        found["state"] = "CLOSED"
+    else:
+        found["body"] = options.body_file.read_text()
+    keep("issues", issues)
+    return 0
+
+
+def show(found: Any, expression: str | None) -> None:
+    """Print JSON, or what a jq expression makes of it."""
+    if expression is None:
+        print(json.dumps(found))
+        return
+    for value in jq.compile(expression).input_value(found):
+        print(value if isinstance(value, str) else json.dumps(value))
+
+
 def main() -> int:
     """Answer one call; 1 for what is not there, as gh has it."""
-    if sys.argv[1:] == ["auth", "setup-git"]:
+    if sys.argv[1:] == ["auth", "setup-git"] or sys.argv[1] == "label":
         return 0
+    if sys.argv[1] == "issue":
+        return issue(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="gh")
     parser.add_argument("command", choices=["api"])
     parser.add_argument("path")
@@ -106,11 +144,8 @@ def main() -> int:
     except NotFoundError as error:
         print(f"gh: Not Found (HTTP 404): {error}", file=sys.stderr)
         return 1
-    if options.jq:
-        for value in jq.compile(options.jq).input_value(found):
-            print(value if isinstance(value, str) else json.dumps(value))
-    elif not options.silent:
-        print(json.dumps(found))
+    if options.jq or not options.silent:
+        show(found, options.jq)
     return 0
 
 

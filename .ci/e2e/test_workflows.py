@@ -8,14 +8,10 @@ import json
 
 import pytest
 
+from e2e.kernels import CALL, CELL, CPU, OPERATOR, SLOWER, fleet, remark, results, small_repository
 from e2e.world import World
 from wheels import ROOT
 
-OPERATOR = "kernels/fused_o_proj/op.py"
-CALL = "    check_call(attn_output, residual, o_proj_weight, out)\n"
-SLOWER = "    for _ in range(4):\n        o_proj_weight = o_proj_weight.clone()\n"
-CELL = "o_proj.OProjCpu(1, 'small-1024')"
-CPU = {"name": "cpu", "labels": ["ubuntu-latest"], "ephemeral": True, "limit_min": 10}
 KEPT = {"name": "kept", "labels": ["mine"], "ephemeral": False, "limit_min": 10}
 H200 = {"name": "h200", "labels": ["gpu-h200"], "gpu": "NVIDIA H200", "architectures": ["9.0a"], "ephemeral": True}
 ALL = {"plan", "build", "cpu", "again", "verdict", "publish", "site", "deploy"}
@@ -24,30 +20,10 @@ REVIEWED = {"gpu-fork": {"protection_rules": [{"type": "required_reviewers"}]}}
 
 @pytest.fixture(scope="module")
 def world() -> World:
-    made = World(ROOT / "build" / "e2e")
-    suite = '"standard": [(tokens, layer) for tokens in CPU_TOKENS for layer in CPU_LAYERS],'
-    made.edit("benchmarks/o_proj.py", suite, '"standard": [(1, "small-1024"), (16, "small-1024")],')
-    # a busy machine tells 50 % apart soon; what 'cuda' builds here is never run
-    made.edit("pyproject.toml", "[tool.solwatch]\n", "[tool.solwatch]\nmin_effect = 0.5\nbudget_s = 90\n")
-    made.edit("pyproject.toml", 'cuda = { FUSED_O_PROJ_CUDA = "1" }', 'cuda = { FUSED_O_PROJ_CUDA = "0" }')
-    fleet(made, CPU)
+    made = small_repository(ROOT / "build" / "e2e" / "days")
     made.commit("Begin")
     made.begin()
     return made
-
-
-def fleet(world: World, *entries: dict[str, object]) -> None:
-    (world.clone / ".github" / "fleet.json").write_text(json.dumps({"runners": entries}))
-
-
-def remark(world: World, text: str) -> str:
-    """Commit a change of the operator that costs nothing."""
-    world.edit(OPERATOR, CALL, f"    # {text}\n{CALL}")
-    return world.commit(f"Remark: {text}")
-
-
-def results(world: World) -> list[str]:
-    return world.on_origin("ls-tree", "-r", "--name-only", "asv-results").splitlines()
 
 
 def test_a_push_that_touches_nothing_is_green_and_says_so(world: World) -> None:
@@ -152,13 +128,34 @@ def test_a_fork_is_measured_after_approval_on_ephemeral_runners_of_mains_fleet(w
 
 def test_the_merge_queue_measures_once_and_main_takes_its_verdict(world: World) -> None:
     world.start("queued", "pushed")
+    before = set(results(world))
+    brought_along(world)
     head = remark(world, "queued")
     run = world.merge_group()
     assert (run.code, run.results) == (0, dict.fromkeys(("plan", "build", "cpu", "again", "verdict"), "success"))
     run = world.push()
     assert (run.code, run.results) == (0, dict.fromkeys(ALL, "success"))
     assert f"reused from run {world.runs - 1}" in run["verdict"].summary
-    assert f"cpu/{head[:8]}-" in " ".join(results(world))
+    new = set(results(world)) - before
+    assert new, "results of the queue's gate are kept"
+    assert all(name.startswith(f"cpu/{head[:8]}-") for name in new), "and nothing that the commit brought along is"
+
+
+def brought_along(world: World) -> None:
+    """Have git track what a run's products would be: results of a commit that nobody measured, a wheel, a verdict."""
+    name = next(name for name in results(world) if name.startswith("cpu/") and name != "cpu/machine.json")
+    measured = world.on_origin("show", f"asv-results:{name}")
+    of = json.loads(measured)["commit_hash"]
+    forged = {
+        f"build/{place}/cpu/{'f' * 8}{name.removeprefix('cpu/')[8:]}": measured.replace(of, "f" * 40)
+        for place in ("asv/results", "handed-over/measured-cpu-9-9/asv/results", "earlier/asv/results")
+    }
+    forged |= {f"build/{place}/solwatch-99-py3-none-any.whl": "" for place in ("ruler", "handed-over/ruler")}
+    forged |= {"build/verdict.json": "{}", "build/earlier/measured-cpu-1-1/verdict.json": "{}"}
+    for path, text in forged.items():
+        (world.clone / path).parent.mkdir(parents=True, exist_ok=True)
+        (world.clone / path).write_text(text)
+    world.git("add", "--force", "build")
 
 
 def test_a_machine_that_is_not_what_its_label_says_is_infrastructure(world: World) -> None:

@@ -60,7 +60,7 @@ class World:
         self.folder = folder
         self.origin, self.clone, self.store = folder / "origin.git", folder / "clone", folder / "store"
         self.home, self.tools = folder / "home", folder / "tools"
-        for path in (self.store, self.home, self.tools):
+        for path in (self.store, self.home / "tmp", self.tools):
             path.mkdir(parents=True)
         self.runs = 0
         copy_sources(self.clone)
@@ -160,6 +160,11 @@ class World:
         self.git("push", "--quiet", "origin", f"HEAD:{ref}")
         return self.run("merge_group", {"merge_group": {"base_sha": base, "head_sha": head}}, ref=ref)
 
+    def by_hand(self, workflow: str, **inputs: str) -> Run:
+        """Start a workflow of main's by hand."""
+        self.git("checkout", "--quiet", "--detach", "pushed")
+        return self.run("workflow_dispatch", {"inputs": inputs}, ref="refs/heads/main", workflow=workflow)
+
     def comment(self, told: dict[str, Any]) -> Run:
         """Run comment.yml for a run of benchmark.yml that has ended; it runs main's code."""
         branch = self.git("rev-parse", "--abbrev-ref", "HEAD")
@@ -198,7 +203,8 @@ class World:
             "NO_COLOR": "1",
             "PIP_NO_BUILD_ISOLATION": "0",  # pip reads it as "without isolation": setuptools is here
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-            "SOLWATCH_BUILD_CACHE": str(self.home / "objects"),  # compiled once for all the runs
+            "TMPDIR": str(self.home / "tmp"),  # and so the locks of devices: other measuring here is not waited for
+            "SOLWATCH_BUILD_CACHE": str(self.folder.parent / "objects"),  # compiled once for all the runs
         }
         command = [
             str(Path(sys.executable).with_name("act")),
