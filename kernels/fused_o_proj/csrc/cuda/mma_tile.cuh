@@ -72,10 +72,6 @@ struct TileKernel {
   template <int kRows>
   using Fill = std::conditional_t<kWide != 0, WideFill<T, kRows, kSlices, kThreads>,
                                   NarrowFill<T, kRows, kSlices, kThreads>>;
-  static constexpr int kWeightPasses = Fill<kFeatures>::kPasses;
-  // Wide copies of a stage are spread over all steps but the last.
-  static constexpr int kFillParts = kWide != 0 ? kSteps - 1 : 1;
-  static constexpr int kPasses = kWeightPasses + Fill<kTokens>::kPasses;
 
   Fill<kFeatures> weight_fill;
   Fill<kTokens> token_fill;
@@ -156,13 +152,10 @@ struct TileKernel {
     token_fill.begin_stage(left);
   }
 
-  // Part `part` of `parts` of the two operands' copies into a stage.
-  __device__ __forceinline__ void fill(uint32_t stage, int part, int parts) {
-    constexpr int kTokenPasses = kPasses - kWeightPasses;
-    const int first = part * kPasses / parts, last = (part + 1) * kPasses / parts;
-    weight_fill.copy(stage, min(first, kWeightPasses), min(last, kWeightPasses));
-    token_fill.copy(stage + kWeightBytes, min(max(first - kWeightPasses, 0), kTokenPasses),
-                    max(last - kWeightPasses, 0));
+  // The two operands' copies into a stage.
+  __device__ __forceinline__ void fill(uint32_t stage) {
+    weight_fill.copy(stage);
+    token_fill.copy(stage + kWeightBytes);
   }
 
   __device__ __forceinline__ void end_fill() {
@@ -177,7 +170,7 @@ struct TileKernel {
     for (int index = 0; index < kStages - 1; ++index) {
       if (index < count) {
         begin_fill(k);
-        fill(ring + index * kStageBytes, 0, 1);
+        fill(ring + index * kStageBytes);
         end_fill();
       }
       commit_copies();  // also when empty: the waits below count groups
@@ -198,7 +191,7 @@ struct TileKernel {
 #pragma unroll
       for (int step = 0; step < kSteps - 1; ++step) {
         load_fragments((step + 1) % 2, stage, step + 1);
-        if (filling && step < kFillParts) fill(free_stage, step, kFillParts);
+        if (filling && step == 0) fill(free_stage);
         multiply(step % 2);
       }
       if (filling) end_fill();

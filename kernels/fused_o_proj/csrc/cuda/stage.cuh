@@ -53,10 +53,10 @@ struct WideFill {
     bytes = bytes_left<16>(left, feature());
   }
 
-  // Passes [first, last) of the kPasses that fill the operand's part of a stage.
-  __device__ __forceinline__ void copy(uint32_t target, int first, int last) const {
+  // Fills the operand's part of a stage.
+  __device__ __forceinline__ void copy(uint32_t target) const {
 #pragma unroll
-    for (int pass = first; pass < last; ++pass) {
+    for (int pass = 0; pass < kPasses; ++pass) {
       const int row = first_row() + pass * kRowsAPass;
       copy_async<16>(target + slice() * (kRows * 128) + swizzled(row, threadIdx.x % 8),
                      source + pass * pass_step, pass * kRowsAPass < rows_left ? bytes : 0);
@@ -79,7 +79,6 @@ struct NarrowFill {
   static constexpr int kWarps = kThreads / 32;
   static constexpr int kUnits = kRows * kSlices / kWarps;  // rows of a slice for each warp
   static constexpr int kBatch = 8;                         // of them are under way together
-  static constexpr int kPasses = kUnits / kBatch;
   static_assert(kRows * kSlices % kWarps == 0 && kUnits % kBatch == 0, "whole passes only");
 
   const T* source;  // row_begin of the next stage
@@ -99,15 +98,15 @@ struct NarrowFill {
   __device__ __forceinline__ void begin_stage(int left) { features_left = left; }
 
   // The widths are the same for all threads and stages; each has a small loop of its own.
-  __device__ __forceinline__ void copy(uint32_t target, int first, int last) const {
+  __device__ __forceinline__ void copy(uint32_t target) const {
     if (alignment == 16)
-      copy_units<16>(target, first, last);
+      copy_units<16>(target);
     else if (alignment == 8)
-      copy_units<8>(target, first, last);
+      copy_units<8>(target);
     else if (alignment == 4)
-      copy_units<4>(target, first, last);
+      copy_units<4>(target);
     else
-      copy_elements(target, first, last);
+      copy_elements(target);
   }
 
   __device__ __forceinline__ void end_stage() { source += kSlices * 64; }
@@ -125,17 +124,15 @@ struct NarrowFill {
             slice * (kRows * 128) + swizzled(row, feature / 8) + feature % 8 * 2};
   }
 
-  static __device__ __forceinline__ int first_unit(int pass) {
-    return (threadIdx.x / 32 * kPasses + pass) * kBatch;
-  }
+  static __device__ __forceinline__ int first_unit() { return threadIdx.x / 32 * kUnits; }
 
   template <int kBytes>
-  __device__ __forceinline__ void copy_units(uint32_t target, int first, int last) const {
+  __device__ __forceinline__ void copy_units(uint32_t target) const {
     constexpr int kLanes = 128 / kBytes;    // of a row of a slice
     constexpr int kTogether = 32 / kLanes;  // rows of one copy of the warp
     const int lane = threadIdx.x % 32;
 #pragma unroll 1
-    for (int unit = first_unit(first); unit < first_unit(last); unit += kTogether) {
+    for (int unit = first_unit(); unit < first_unit() + kUnits; unit += kTogether) {
       const Place place = place_of(unit + lane / kLanes, lane % kLanes * (kBytes / 2));
       const int bytes = place.row < rows_left ? bytes_left<kBytes>(features_left, place.feature) : 0;
       copy_async<kBytes>(target + place.offset, source + place.row * row_stride + place.feature,
@@ -143,9 +140,9 @@ struct NarrowFill {
     }
   }
 
-  __device__ __forceinline__ void copy_elements(uint32_t target, int first, int last) const {
+  __device__ __forceinline__ void copy_elements(uint32_t target) const {
 #pragma unroll 1
-    for (int unit = first_unit(first); unit < first_unit(last); unit += kBatch) {
+    for (int unit = first_unit(); unit < first_unit() + kUnits; unit += kBatch) {
       uint32_t low[kBatch], high[kBatch];
 #pragma unroll
       for (int i = 0; i < kBatch; ++i) {
