@@ -30,7 +30,9 @@ def host_time_s(call: Callable[[], object]) -> float:
     return best
 
 
-@pytest.mark.parametrize(("m", "n", "split"), [(130, 384, True), (4096, 4096, False)])
+@pytest.mark.parametrize(
+    ("m", "n", "split"), [(130, 384, True), (4096, 4096, False), (64, 4096, False), (64, 2560, True)]
+)
 def test_the_launch_path(
     m: int,
     n: int,
