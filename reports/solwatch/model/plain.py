@@ -3,6 +3,7 @@
 import unicodedata
 
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_BLANKS = str.maketrans("\n\r\t", "   ")
 
 
 def hidden(char: str) -> bool:
@@ -16,7 +17,7 @@ def plain(text: str, limit: int = 500) -> str:
     A commit subject can't move the cursor, colour the terminal, start a workflow command or turn the direction
     of the text that follows it.
     """
-    shown = "".join(" " if char in "\n\r\t" else char for char in text[: 4 * limit])
+    shown = text[: 4 * limit].translate(_BLANKS)
     shown = _without_old_commands(" ".join(_readable(shown).split()))
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
@@ -40,4 +41,6 @@ def _without_old_commands(text: str) -> str:
 
 
 def _readable(text: str) -> str:
+    if text.isprintable():  # most text by far: what is hidden isn't
+        return text
     return "".join(char for char in text if not hidden(char))
