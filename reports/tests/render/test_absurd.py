@@ -17,6 +17,7 @@ from solwatch.model.verdict import CellVerdict, Verdict
 from solwatch.render.annotations import render_annotations
 from solwatch.render.charts import figures as charts
 from solwatch.render.charts.drawing import begin
+from solwatch.render.charts.forest import forest_reach
 from solwatch.render.charts.theme import NAMED
 from solwatch.render.headline import headline
 from solwatch.render.html import _strips
@@ -95,6 +96,14 @@ def test_a_report_is_made_of_whatever_was_judged(changed: dict[str, object]) -> 
     assert b"Infinity" not in msgspec.json.encode([figure.spec for figure in drawn])
     for strip in _strips(view.rows).values():
         assert all(0 <= place <= 100 for place in (strip.low, strip.high, strip.at))
+
+
+@pytest.mark.parametrize("end", [math.inf, math.nan, None])
+def test_a_scale_is_found_where_no_end_of_an_interval_is_finite(end: float | None) -> None:
+    estimate = Estimate(point=math.inf, low=end, high=end, level=0.95, count=5)
+    rows = report_view(TAKEN, judged({"slowdown_ratio": estimate})).rows
+    assert 0 < forest_reach(rows) < math.inf
+    assert _strips(rows) == {}
 
 
 @pytest.mark.parametrize("ratio", [math.inf, 1.8e308, 5e-324, -1.0, 0.0])

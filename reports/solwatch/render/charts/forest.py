@@ -67,13 +67,12 @@ def forest_reach(rows: Sequence[CellRow]) -> float:
     """Return the change, a fraction, at either end of a scale that shows every min effect and most intervals."""
     # The null kernel is timed to correct the others; it has a min effect of its own, far above theirs.
     effects = [1.5 * row.min_effect for row in rows if row.facts.key != NULL_KERNEL] or [0.01]
-    ends = sorted(
-        max(
-            abs(end - 1) for end in (row.ratio, row.ratio_low, row.ratio_high) if end is not None and math.isfinite(end)
-        )
+    known = [
+        [end for end in (row.ratio, row.ratio_low, row.ratio_high) if end is not None and math.isfinite(end)]
         for row in rows
         if row.ratio is not None
-    )
+    ]
+    ends = sorted(max(abs(end - 1) for end in finite) for finite in known if finite)
     widest = ends[(len(ends) * 9) // 10 if len(ends) > 10 else -1] if ends else 0.0
     # With the largest estimates in any case: they are what the page is read for.
     points = [abs(row.ratio - 1) for row in rows if row.ratio is not None and math.isfinite(row.ratio)]
