@@ -9,8 +9,14 @@ from typing import Any
 import pytest
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
-"""Containers run as root, where Chromium's own sandbox can't be had; nothing asks the network by itself."""
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+]
+"""Containers run as root, where Chromium's own sandbox can't be had; nothing but this machine can be reached."""
 
 
 @contextmanager

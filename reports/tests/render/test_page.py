@@ -33,6 +33,23 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def kinds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a page of few cells, one of each kind: axe takes seconds for each thousand elements."""
+    work = o_proj_work(16, 4096, 4096)
+    taken = explained(
+        FakeCell(key="faster", ratio=0.9, work=work),
+        FakeCell(key="unchanged", work=work),
+        FakeCell(key="broken", head_failures=always("raised", "no")),
+        FakeCell(key="void", voided=frozenset(range(20))),
+        FakeCell(key="undecided", spread=0.2),
+        FakeCell(key="peer", gated=False, work=work),
+    )
+    path = tmp_path_factory.mktemp("kinds") / "index.html"
+    path.write_text(render_html(taken, judge(taken)), encoding="utf-8")
+    return path
+
+
 @pytest.fixture
 def visit(browser: Any, report: Path) -> Iterator[Open]:
     visits: list[Visit] = []
@@ -165,21 +182,9 @@ def test_the_json_can_be_taken_out_offline(visit: Open) -> None:
 @pytest.mark.parametrize(
     ("scheme", "viewport"), [("light", {"width": 1280, "height": 900}), ("dark", NARROW)], ids=["light", "dark phone"]
 )
-def test_axe_finds_nothing(visit: Open, tmp_path: Path, scheme: str, viewport: dict[str, int]) -> None:
+def test_axe_finds_nothing(visit: Open, kinds: Path, scheme: str, viewport: dict[str, int]) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
-    # Few cells, one of each kind: axe takes seconds for each thousand elements.
-    work = o_proj_work(16, 4096, 4096)
-    taken = explained(
-        FakeCell(key="faster", ratio=0.9, work=work),
-        FakeCell(key="unchanged", work=work),
-        FakeCell(key="broken", head_failures=always("raised", "no")),
-        FakeCell(key="void", voided=frozenset(range(20))),
-        FakeCell(key="undecided", spread=0.2),
-        FakeCell(key="peer", gated=False, work=work),
-    )
-    path = tmp_path / "index.html"
-    path.write_text(render_html(taken, judge(taken)), encoding="utf-8")
-    page = visit(path, color_scheme=scheme, viewport=viewport).page
+    page = visit(kinds, color_scheme=scheme, viewport=viewport).page
     page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
     found = axe.Axe().run(page)
     assert found.violations_count == 0, found.generate_report()
