@@ -187,6 +187,26 @@ def check_mode() -> Callable[[str, Inputs], None]:
     return run
 
 
+@pytest.fixture
+def check_repeats() -> Callable[[Inputs], None]:
+    """Call a thousand times on two streams at once, so that CTAs meet in ever new orders: the same bits."""
+
+    def run(inputs: Inputs) -> None:
+        wanted = o_proj_residual(*inputs.args())
+        check(wanted, *inputs.args())
+        wrong = torch.zeros((), dtype=torch.int64, device=wanted.device)
+        other = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        other.wait_stream(torch.cuda.current_stream())
+        for _ in range(1000):
+            with torch.cuda.stream(other):
+                o_proj_residual(*inputs.args())
+            wrong += (o_proj_residual(*inputs.args()) != wanted).sum()
+        torch.cuda.synchronize()
+        assert int(wrong) == 0
+
+    return run
+
+
 @pytest.fixture(params=MODES)
 def mode(request: pytest.FixtureRequest) -> str:
     """Each way to call the operator."""

@@ -25,6 +25,10 @@ STREAM_K = 0
 """In place of a number of parts: the scheduler balances the tiles' parts over all SMs."""
 
 
+class NotBuiltError(Exception):
+    """The library holds no kernel for a dtype."""
+
+
 @dataclass(frozen=True)
 class Kernel:
     """One instantiation: the tile's rows, columns and k, CTAs of a cluster along rows and columns, and its schedule.
@@ -159,7 +163,7 @@ class CutlassPeer:
         return f"build/peers/{LIBRARY} is not built: run {BUILD_COMMAND}{headers}; it needs nvcc, no GPU"
 
     def candidates(self, case: Case) -> Sequence[Candidate]:
-        """Return the choices that the library can do within the workspace."""
+        """Return the choices that the library can do within the workspace; raises ``NotBuiltError`` without any."""
         import torch
 
         if self._gpu is None:
@@ -176,7 +180,7 @@ class CutlassPeer:
             if 0 <= needed(case.tokens, *_sizes(case), choice.parts, choice.swizzle) <= WORKSPACE_BYTES:
                 found.append(Candidate(str(choice), partial(_run, run, choice, self._workspace)))
         if not found:
-            raise LookupError(f"{LIBRARY} has no kernel for {case.dtype}: run {BUILD_COMMAND} --dtype {case.dtype}")
+            raise NotBuiltError(f"{LIBRARY} has no kernel for {case.dtype}: run {BUILD_COMMAND} --dtype {case.dtype}")
         return found
 
 
