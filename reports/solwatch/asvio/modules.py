@@ -7,10 +7,9 @@ import sys
 import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
-
-from asv_runner._aux import update_sys_path
 
 from solwatch.model.raised import said
 
@@ -23,7 +22,8 @@ def import_suite(benchmarks_dir: Path) -> tuple[list[ModuleType], dict[str, str]
     """
     root = benchmarks_dir.name
     _forget(root, benchmarks_dir)
-    update_sys_path(str(benchmarks_dir))
+    finder = _SuiteFinder(root, str(benchmarks_dir.parent))
+    sys.meta_path[:] = [finder, *(each for each in sys.meta_path if each != finder)]
     modules: list[ModuleType] = []
     failures: dict[str, str] = {}
     _visit(root, modules, failures)
@@ -41,13 +41,30 @@ def modules_missed() -> Iterator[set[str]]:
         sys.meta_path.remove(last)
 
 
+@dataclass(frozen=True)
+class _SuiteFinder:
+    """Finds the package ``name`` in the folder ``parent`` and nothing else.
+
+    asv's own finder does the same, but only for three arguments: pytest, which gives two, can't import anything more.
+    """
+
+    name: str
+    parent: str
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return the suite's place where it is asked for."""
+        return PathFinder.find_spec(name, [self.parent], target) if name == self.name and path is None else None
+
+
 @dataclass(frozen=True, eq=False)
 class _LastFinder:
     """The finder that is asked when no other has found a module."""
 
     names: set[str]
 
-    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> None:
         """Note that ``name`` isn't there."""
         self.names.add(name)
 

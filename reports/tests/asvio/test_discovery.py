@@ -241,3 +241,16 @@ def test_a_suite_that_does_not_import_at_all(tmp_path: Path) -> None:
     assert found.infos == []
     assert list(found.import_failures) == ["halved"]
     assert "SyntaxError" in found.import_failures["halved"]
+
+
+def test_others_can_import_after_it_and_finders_do_not_pile_up(suite: Discovery, tmp_path: Path) -> None:
+    """pytest asks the finders with two arguments."""
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "__init__.py").write_text("")
+    discover(str(tmp_path / "other"))
+    finders = list(sys.meta_path)
+    discover(str(tmp_path / "other"))
+    assert sys.meta_path == finders
+    for finder in finders:
+        assert finder.find_spec("a_module_that_nobody_has", None) is None
+        assert finder.find_spec("a_module_that_nobody_has", [str(tmp_path)]) is None
